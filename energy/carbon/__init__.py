@@ -1,0 +1,1 @@
+"""Emission factors by site and hour, for each accounting method."""

@@ -1,0 +1,5 @@
+"""Command line (placeholder while the parts are assembled)."""
+
+
+def main() -> None:
+    """Run."""

@@ -1,0 +1,1 @@
+"""From IT energy to the site's meter."""

@@ -1,0 +1,211 @@
+"""Mappings: small YAML files that say which column of an outside table is which field, in which unit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from energy.errors import MappingError, did_you_mean
+from energy.resources import resource
+
+BOUNDARIES = ("chip", "it", "facility", "generation")
+
+FIELDS_OF_FORMAT: dict[str, dict[str, bool]] = {
+    # field -> must be mapped
+    "jobs": {
+        "job_id": True,
+        "start_utc": True,
+        "end_utc": True,
+        "chip_count": True,
+        "chip_share": False,
+        "submit_utc": False,
+        "host": False,
+        "user_name": False,
+        "project": False,
+        "job_type": False,
+        "state": False,
+        "chip_name": False,
+        "node_count": False,
+        "energy": False,
+    },
+    "power": {
+        "time_utc": True,
+        "host": True,
+        "device_index": True,
+        "power": False,
+        "utilisation": False,
+        "energy": False,
+    },
+    "allocations": {"job_id": True, "host": True, "device_index": True, "start_utc": True, "end_utc": True},
+    "hosts": {"host": True, "chip_name": True, "chip_count": True, "site": False, "from_utc": False, "to_utc": False},
+}
+
+_NEEDS_BOUNDARY = ("power", "energy")
+
+
+class ColumnRule(BaseModel):
+    """How one column is read: its name in the file, its unit, the origin of counted times, words for "no value"."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    column: str
+    unit: str | None = None
+    origin: str | None = None
+    open_end: float | str | None = None
+
+
+class Mapping(BaseModel):
+    """How one outside table is read.
+
+    Attributes
+    ----------
+    format : str
+        Importer that the mapping is for.
+    columns : dict
+        Field -> column name or rule.
+    dialect : str or None
+        Whose short chip names are meant, such as ``alibaba-2023``; names that are ambiguous elsewhere are clear there.
+    timezone : str or None
+        Zone of times that carry none; ``--timezone`` wins.
+    interval : str or None
+        Sampling interval of readings such as ``60 s``; taken from the file where it is not given, and said so.
+    note : str or None
+        Origin of the format.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["jobs", "power", "allocations", "hosts"]
+    name: str = "given"
+    note: str | None = None
+    dialect: str | None = None
+    timezone: str | None = None
+    interval: str | None = None
+    columns: dict[str, ColumnRule]
+    sha256: str = ""
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {key: {"column": rule} if isinstance(rule, str) else rule for key, rule in value.items()}
+
+    def source_columns(self) -> list[str]:
+        """Return the file's columns that the mapping uses, each once."""
+        return list(dict.fromkeys(rule.column for rule in self.columns.values()))
+
+
+def _check(mapping: Mapping, where: str) -> Mapping:
+    known = FIELDS_OF_FORMAT[mapping.format]
+    for name, rule in mapping.columns.items():
+        if name not in known:
+            raise MappingError(
+                f"{where}: {mapping.format} has no field {name}.{did_you_mean(name, known)} Fields: {', '.join(known)}."
+            )
+        if name in _NEEDS_BOUNDARY:
+            _check_boundary(where, name, rule)
+    missing = [name for name, needed in known.items() if needed and name not in mapping.columns]
+    if missing:
+        raise MappingError(f"{where}: the mapping names no column for {', '.join(missing)}. Add it under columns.")
+    if mapping.format == "power" and not any(name in mapping.columns for name in ("power", "utilisation", "energy")):
+        raise MappingError(f"{where}: map at least one of power, utilisation, energy under columns.")
+    return mapping
+
+
+def _check_boundary(where: str, name: str, rule: ColumnRule) -> None:
+    if rule.unit is None or rule.unit.rpartition("_")[2] not in BOUNDARIES:
+        example = "W_chip" if name == "power" else "kWh_chip"
+        raise MappingError(
+            f"{where}: {name} (column {rule.column}) needs a unit with its measurement boundary, such as {example}; "
+            f"boundaries: {', '.join(BOUNDARIES)}."
+        )
+    if not rule.unit.endswith("_chip"):
+        raise MappingError(
+            f"{where}: {name} is in {rule.unit}; this importer reads readings of boards (…_chip) only. "
+            "Readings of node plugs and meters must not be given to single chips."
+        )
+
+
+def _parse(text: str, where: str) -> Mapping:
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        place = getattr(error, "problem_mark", None)
+        at = f", line {place.line + 1}" if place else ""
+        raise MappingError(f"{where}{at}: not valid YAML.") from error
+    if not isinstance(data, dict):
+        raise MappingError(f"{where}: a mapping is a YAML table with format and columns.")
+    try:
+        mapping = Mapping.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "mapping"
+        hint = did_you_mean(str(first["loc"][-1]), Mapping.model_fields) if first["type"] == "extra_forbidden" else ""
+        raise MappingError(f"{where}: {key}: {first['msg']}.{hint}") from error
+    mapping = mapping.model_copy(update={"sha256": hashlib.sha256(text.encode()).hexdigest()})
+    return _check(mapping, where)
+
+
+@cache
+def built_in_mappings() -> tuple[Mapping, ...]:
+    """Return the mappings that come with the package, in the order in which they are tried."""
+    folder = resource("datasets/mappings")
+    return tuple(_parse(path.read_text(encoding="utf-8"), path.name) for path in sorted(folder.glob("*.yaml")))
+
+
+def load_mapping(name_or_path: str, format_name: str) -> Mapping:
+    """Return a mapping by file, or by the name of a built-in one.
+
+    Raises
+    ------
+    MappingError
+        Names the file, the key and the rule.
+    """
+    path = Path(name_or_path)
+    if path.is_file():
+        mapping = _parse(path.read_text(encoding="utf-8"), path.name)
+    else:
+        known = {mapping.name: mapping for mapping in built_in_mappings()}
+        if name_or_path not in known:
+            raise MappingError(
+                f"No mapping file {name_or_path}, and no built-in mapping of that name."
+                f"{did_you_mean(name_or_path, known)} Built in: {', '.join(known)}."
+            )
+        mapping = known[name_or_path]
+    if mapping.format != format_name:
+        raise MappingError(f"Mapping {name_or_path} is for {mapping.format}, not for {format_name}.")
+    return mapping
+
+
+def match_mapping(header: Sequence[str], format_name: str, file_name: str) -> Mapping:
+    """Return the built-in mapping whose columns the file has.
+
+    Raises
+    ------
+    MappingError
+        No mapping fits: names what the nearest one lacks, and how to write one.
+    """
+    candidates = [mapping for mapping in built_in_mappings() if mapping.format == format_name]
+    have = set(header)
+    best: tuple[int, Mapping] | None = None
+    for mapping in candidates:
+        lacking = [column for column in mapping.source_columns() if column not in have]
+        if not lacking:
+            return mapping
+        if best is None or len(lacking) < best[0]:
+            best = (len(lacking), mapping)
+    lack = ""
+    if best is not None:
+        missing = [column for column in best[1].source_columns() if column not in have]
+        lack = f" The nearest built-in one, {best[1].name}, needs {', '.join(missing)} besides."
+    raise MappingError(
+        f"{file_name}: no built-in mapping fits its columns ({', '.join(header) or 'none'}).{lack} "
+        "Write a mapping and pass it with --mapping FILE (docs/importers.md)."
+    )

@@ -1,0 +1,392 @@
+"""From raw rows to the tables and views that people read: one pass, in the order of the path of one number."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from energy.carbon.scope2 import SiteZones, factor_hours
+from energy.catalogue.chips import Chip, chip
+from energy.catalogue.factors import factor
+from energy.catalogue.profiles import IntensityProfile, all_profiles
+from energy.catalogue.zones import zone
+from energy.errors import FactorError, SiteFileError
+from energy.facility.pue import pue_by_hour
+from energy.ledger import attribution
+from energy.ledger.site_file import HostGroup, Site, SiteFile, expand_pattern
+from energy.ledger.store import Build
+from energy.power.accuracy import READING_ERROR
+from energy.power.defaults import default_power
+from energy.schema import TABLES
+from energy.schema.ddl import comments, create_table
+
+if TYPE_CHECKING:
+    import duckdb
+
+SQL_FOLDER = Path(__file__).parent / "sql"
+_REBUILT = (
+    *(f"core.{name}" for name in ("site", "host", "log_window", "job", "allocation", "installed_hour", "energy_hour")),
+    *(f"core.{name}" for name in ("pue_hour", "factor_hour")),
+    *(f"ref.{name}" for name in ("calendar_hour", "chip", "chip_power", "factor", "setting")),
+)
+
+
+def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the layers, tables and comments that are not there yet."""
+    for layer in ("raw", "ref", "core"):
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {layer}")
+    present = {
+        f"{schema}.{name}"
+        for schema, name in connection.execute("SELECT schema_name, table_name FROM duckdb_tables()").fetchall()
+    }
+    for table in TABLES.values():
+        if table.kind == "table" and table.full_name not in present:
+            connection.execute(create_table(table))
+            for statement in comments(table):
+                connection.execute(statement)
+
+
+def create_views(connection: duckdb.DuckDBPyConnection) -> None:
+    """Check the units of every view, then create it with its comments.
+
+    Raises
+    ------
+    SqlUnitError
+        A view's units do not add up, or it uses what the checker does not know.
+    """
+    from energy.ledger.unit_check import check_view
+
+    for table in TABLES.values():
+        if table.kind == "view":
+            sql = (SQL_FOLDER / f"{table.name}.sql").read_text(encoding="utf-8")
+            check_view(table, sql)
+            connection.execute(f"CREATE OR REPLACE VIEW {table.full_name} AS {sql}")
+            for statement in comments(table):
+                connection.execute(statement)
+
+
+def first_row(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[Any] | None = None
+) -> tuple[Any, ...] | None:
+    """Return the first row; fetches all, since an unfinished result holds the connection."""
+    rows = connection.execute(sql, parameters).fetchall()
+    return rows[0] if rows else None
+
+
+def insert(connection: duckdb.DuckDBPyConnection, table_name: str, columns: dict[str, Any]) -> None:
+    """Append columns (lists or arrays, in the table's names) to a table."""
+    import pyarrow as pa
+
+    rows = pa.table(columns)
+    if rows.num_rows:
+        names = ", ".join(rows.column_names)
+        connection.register("incoming", rows)
+        connection.execute(f"INSERT INTO {table_name} ({names}) SELECT {names} FROM incoming")
+        connection.unregister("incoming")
+
+
+def insert_rows(connection: duckdb.DuckDBPyConnection, table_name: str, rows: list[dict[str, Any]]) -> None:
+    """Append rows given as dicts of equal keys."""
+    if rows:
+        insert(connection, table_name, {name: [row[name] for row in rows] for name in rows[0]})
+
+
+def build(work: Build, site_file: SiteFile) -> None:
+    """Rebuild everything that follows from the raw rows, the telemetry and ``site.yaml``.
+
+    Raises
+    ------
+    SiteFileError, FactorError
+        A site lacks a PUE or a factor for hours with energy; nothing is published.
+    """
+    connection = work.connection
+    for name in _REBUILT:
+        connection.execute(f"DELETE FROM {name}")
+    _sites_and_hosts(connection, site_file)
+    attribution.register_devices(connection)
+    _run(connection, "10_log_window")
+    _run(connection, "20_job")
+    _run(connection, "30_allocation")
+    _run(connection, "40_calendar_hour", {"timezone": site_file.reporting_timezone})
+    _chips(connection, site_file)
+    attribution.attribute(connection, work.folder)
+    _run(connection, "50_installed_hour")
+    _run(connection, "60_energy_hour", {"reading_error": READING_ERROR.fraction})
+    _pue(connection, site_file)
+    _factors(connection, site_file)
+    _settings(connection, site_file)
+    create_views(connection)
+
+
+def _run(connection: duckdb.DuckDBPyConnection, name: str, parameters: dict[str, Any] | None = None) -> None:
+    """Run the statements of one build file."""
+    text = (SQL_FOLDER / "build" / f"{name}.sql").read_text(encoding="utf-8")
+    for statement in connection.extract_statements(text):
+        wanted = {key: value for key, value in (parameters or {}).items() if f"${key}" in statement.query}
+        connection.execute(statement, wanted or None)
+
+
+def _sites_and_hosts(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
+    insert_rows(
+        connection,
+        "core.site",
+        [
+            {
+                "site_id": site_id,
+                "site_name": site.name or site_id,
+                "zone_id": zone(site.zone).zone_id,
+                "timezone": site.timezone,
+            }
+            for site_id, site in site_file.sites.items()
+        ],
+    )
+    rows = [
+        _host_row(site_file, site_id, site, group, name)
+        for site_id, site in site_file.sites.items()
+        for group in site.hosts
+        for name in expand_pattern(group.pattern)
+    ]
+    described = {row["host"] for row in rows}
+    inventory = connection.execute(
+        "SELECT host, site_id, chip_id, chip_name_given, installed_chip_count, from_utc, to_utc FROM raw.host "
+        "QUALIFY row_number() OVER (PARTITION BY host, from_utc ORDER BY batch_id DESC) = 1 ORDER BY host, from_utc"
+    ).fetchall()
+    for host, site_id, chip_id, given, count, start, end in inventory:
+        if host not in described and site_id in site_file.sites:  # site.yaml wins over an inventory
+            overhead = site_file.sites[site_id].node_overhead
+            rows.append(
+                {
+                    "host": host,
+                    "site_id": site_id,
+                    "chip_id": chip_id,
+                    "chip_name_given": given,
+                    "installed_chip_count": count,
+                    "node_overhead": overhead.value,
+                    "node_overhead_low": overhead.least,
+                    "node_overhead_high": overhead.most,
+                    "from_utc": start,
+                    "to_utc": end,
+                    "status": "given",
+                }
+            )
+    insert_rows(connection, "core.host", rows)
+    _check_hosts_once(connection)
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE site_overhead (site_id VARCHAR, node_overhead DOUBLE, "
+        "node_overhead_low DOUBLE, node_overhead_high DOUBLE)"
+    )
+    insert_rows(
+        connection,
+        "site_overhead",
+        [
+            {
+                "site_id": site_id,
+                "node_overhead": site.node_overhead.value,
+                "node_overhead_low": site.node_overhead.least,
+                "node_overhead_high": site.node_overhead.most,
+            }
+            for site_id, site in site_file.sites.items()
+        ],
+    )
+
+
+def _host_row(site_file: SiteFile, site_id: str, site: Site, group: HostGroup, name: str) -> dict[str, Any]:
+    overhead = group.node_overhead or site.node_overhead
+    return {
+        "host": name,
+        "site_id": site_id,
+        "chip_id": site_file.chip_of_name(group.chip),
+        "chip_name_given": group.chip,
+        "installed_chip_count": group.chips,
+        "node_overhead": overhead.value,
+        "node_overhead_low": overhead.least,
+        "node_overhead_high": overhead.most,
+        "from_utc": group.start,
+        "to_utc": group.end,
+        "status": "given",
+    }
+
+
+def _check_hosts_once(connection: duckdb.DuckDBPyConnection) -> None:
+    """Refuse a host that is in two places at once: its boards would count twice."""
+    twice = first_row(
+        connection,
+        "SELECT a.host, a.site_id, b.site_id FROM core.host AS a JOIN core.host AS b ON a.host = b.host "
+        "AND a.rowid < b.rowid AND coalesce(a.from_utc, TIMESTAMPTZ '0001-01-01 00:00:00+00') < "
+        "coalesce(b.to_utc, TIMESTAMPTZ '9999-01-01 00:00:00+00') AND coalesce(b.from_utc, "
+        "TIMESTAMPTZ '0001-01-01 00:00:00+00') < coalesce(a.to_utc, TIMESTAMPTZ '9999-01-01 00:00:00+00') LIMIT 1",
+    )
+    if twice is not None:
+        raise SiteFileError(
+            f"Host {twice[0]} is described twice for the same time (sites {twice[1]} and {twice[2]}): each board "
+            "counts once. Remove one, or give them from and to."
+        )
+
+
+def _chips(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
+    names = connection.execute(
+        "SELECT chip_id FROM core.host WHERE chip_id IS NOT NULL UNION SELECT chip_id FROM core.job "
+        "WHERE chip_id IS NOT NULL ORDER BY 1"
+    ).fetchall()
+    chips: list[Chip] = [chip(name) for (name,) in names]
+    insert_rows(
+        connection,
+        "ref.chip",
+        [
+            {
+                "chip_id": item.chip_id,
+                "chip_name": item.name,
+                "vendor": item.vendor,
+                "family": item.family,
+                "form_factor": item.form_factor,
+                "tdp_chip_w": item.tdp_w,
+                "tdp_kind": item.tdp_kind,
+                "source": "; ".join(item.source),
+                "status": item.status,
+            }
+            for item in chips
+        ],
+    )
+    usual = site_file.default_utilisation
+    states = [
+        default_power(item, state, (usual.value, usual.least, usual.most))
+        for item in chips
+        if item.tdp_w is not None and item.idle_w is not None
+        for state in ("busy", "idle")
+    ]
+    insert_rows(
+        connection,
+        "ref.chip_power",
+        [{name: getattr(item, name) for name in item.__slots__} for item in states],
+    )
+
+
+def _hours_by_site(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    rows = connection.execute(
+        "SELECT site_id, hour_utc FROM (SELECT DISTINCT site_id, epoch_ms(hour_utc) // 3600000 AS hour_utc "
+        "FROM core.energy_hour) ORDER BY 1, 2"
+    ).fetchnumpy()
+    return {
+        site_id: rows["hour_utc"][rows["site_id"] == site_id].astype("datetime64[h]")
+        for site_id in sorted(set(rows["site_id"].tolist()))
+    }
+
+
+def _instants(hours: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(hours.astype("datetime64[ms]").astype(np.int64)).cast(pa.timestamp("ms", "UTC"))
+
+
+def _pue(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
+    for site_id, hours in _hours_by_site(connection).items():
+        value, low, high = pue_by_hour(site_id, hours, site_file.sites[site_id].pue_periods())
+        insert(
+            connection,
+            "core.pue_hour",
+            {
+                "site_id": [site_id] * hours.size,
+                "hour_utc": _instants(hours),
+                "pue": value,
+                "pue_low": low,
+                "pue_high": high,
+                "source": ["site.yaml"] * hours.size,
+                "status": ["given"] * hours.size,
+            },
+        )
+
+
+def zones_of(site_file: SiteFile, site_id: str) -> SiteZones:
+    """Return the grid zones that a site's factors come from.
+
+    Raises
+    ------
+    FactorError
+        The zone has hours only, and no annual factor to stand beside them.
+    """
+    site = site_file.sites[site_id]
+    annual = zone(site.zone)
+    if not annual.annual_zone_id:
+        raise FactorError(
+            f"Site {site_id}: zone {annual.zone_id} has hours but no annual factor: {annual.note}. Set zone to an "
+            "annual zone (energy catalogue zones) and hourly_zone to this one."
+        )
+    residual = zone(site.residual_zone) if site.residual_zone else annual
+    return SiteZones(
+        site_id,
+        annual.annual_zone_id,
+        residual.annual_zone_id or residual.zone_id,
+        site.hourly_zone,
+        site.boundary,
+        site_file.factor_policy,
+    )
+
+
+def _factors(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
+    used: set[str] = set()
+    for site_id, hours in _hours_by_site(connection).items():
+        for item in factor_hours(zones_of(site_file, site_id), hours):
+            count = item.hours.size
+            used.add(item.factor_id)
+            insert(
+                connection,
+                "core.factor_hour",
+                {
+                    "site_id": [site_id] * count,
+                    "hour_utc": _instants(item.hours),
+                    "method": [item.method] * count,
+                    "factor_id": [item.factor_id] * count,
+                    "intensity_gco2e_per_kwh_facility": item.intensity_gco2e_per_kwh_facility,
+                    "year_policy": [item.year_policy] * count,
+                    "year_note": [item.year_note] * count,
+                    "note": [item.note] * count,
+                },
+            )
+    insert_rows(connection, "ref.factor", [_factor_row(factor_id) for factor_id in sorted(used)])
+
+
+def _factor_row(factor_id: str) -> dict[str, Any]:
+    profile: IntensityProfile | None = next((p for p in all_profiles() if p.profile_id == factor_id), None)
+    item = profile if profile is not None else factor(factor_id)
+    value = None if profile is not None else float(factor(factor_id).value)
+    produced = item.attribution == "production"
+    return {
+        "factor_id": factor_id,
+        "factor_kind": "month-hour profile" if profile is not None else factor(factor_id).kind,
+        "zone_id": item.zone_id,
+        "factor_year": item.year,
+        "boundary": item.boundary,
+        "factor_attribution": item.attribution,
+        "gases": item.gases,
+        "gwp_set": item.gwp_set,
+        "publisher": item.publisher,
+        "source": "; ".join(item.source),
+        "edition": item.edition,
+        "licence": item.licence,
+        "status": item.status,
+        "intensity_gco2e_per_kwh_generation": value if produced else None,
+        "intensity_gco2e_per_kwh_facility": None if produced else value,
+        "note": item.note,
+    }
+
+
+def _settings(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
+    from energy import __version__
+
+    chosen = {
+        "entity": site_file.entity,
+        "consolidation": site_file.consolidation,
+        "reporting_timezone": site_file.reporting_timezone,
+        "factor_policy": site_file.factor_policy,
+        "basis_mix": site_file.basis_mix or "",
+        "undisclosed_chips": ", ".join(site_file.undisclosed_chips),
+        "code_version": __version__,
+        "reading_error": f"{READING_ERROR.fraction:g}",
+        "reading_error_source": READING_ERROR.source,
+        "reading_error_status": READING_ERROR.status,
+        "site_file_sha256": hashlib.sha256(site_file.model_dump_json().encode()).hexdigest(),
+    }
+    insert_rows(connection, "ref.setting", [{"key_name": key, "key_value": value} for key, value in chosen.items()])

@@ -1,0 +1,271 @@
+"""``site.yaml``: what the fleet is. Read once, checked as a whole; unknown keys are errors with the nearest key."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from energy.carbon.lookup import POLICIES
+from energy.catalogue.chips import chip
+from energy.catalogue.profiles import all_profiles
+from energy.catalogue.zones import zone
+from energy.errors import EnergyError, SiteFileError, did_you_mean
+from energy.facility.pue import PuePeriod
+
+FILE_NAME = "site.yaml"
+_HOST_RANGE = re.compile(r"([^\[\],]*)\[([0-9,\-]+)\]([^\[\],]*)\Z")
+MOST_HOSTS = 100_000
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+
+
+class Ratio(_Frozen):
+    """A ratio with its 95 % range; a plain number has no known range."""
+
+    value: float = Field(allow_inf_nan=False)
+    low: float | None = None
+    high: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, data: Any) -> Any:
+        return {"value": data} if isinstance(data, int | float) and not isinstance(data, bool) else data
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Ratio:
+        if not self.least <= self.value <= self.most:
+            raise ValueError(f"value {self.value:g} lies outside its range {self.least:g} to {self.most:g}")
+        return self
+
+    @property
+    def least(self) -> float:
+        """Low end, or the value itself."""
+        return self.value if self.low is None else self.low
+
+    @property
+    def most(self) -> float:
+        """High end, or the value itself."""
+        return self.value if self.high is None else self.high
+
+
+def _moment(value: Any) -> Any:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    if isinstance(value, datetime) and value.tzinfo is None:
+        return value.replace(tzinfo=UTC)
+    return value
+
+
+class Period(Ratio):
+    """A ratio that holds from one instant to another (dates are UTC midnights; the end is not included)."""
+
+    start: datetime | None = Field(None, alias="from")
+    end: datetime | None = Field(None, alias="to")
+
+    _start = field_validator("start", "end", mode="before")(_moment)
+
+
+class HostGroup(_Frozen):
+    """Hosts of one kind: ``h100-[001-024,030]`` is a range, as Slurm writes it."""
+
+    pattern: str
+    chip: str
+    chips: int = Field(ge=0, le=4096)
+    start: datetime | None = Field(None, alias="from")
+    end: datetime | None = Field(None, alias="to")
+    node_overhead: Ratio | None = None
+
+    _start = field_validator("start", "end", mode="before")(_moment)
+
+
+class Site(_Frozen):
+    """One site: where it draws its power, how much it takes beyond the IT, which hosts it has."""
+
+    name: str | None = None
+    zone: str
+    residual_zone: str | None = None
+    hourly_zone: str | None = None
+    boundary: str | None = None
+    timezone: str = "UTC"
+    pue: tuple[Period, ...]
+    node_overhead: Ratio
+    hosts: tuple[HostGroup, ...] = ()
+
+    @field_validator("pue", mode="before")
+    @classmethod
+    def _one_period(cls, data: Any) -> Any:
+        return data if isinstance(data, list | tuple) else [data]
+
+    def pue_periods(self) -> list[PuePeriod]:
+        """Return the PUE periods for ``facility.pue``."""
+        return [PuePeriod(item.start, item.end, item.value, item.least, item.most) for item in self.pue]
+
+
+class SiteFile(_Frozen):
+    """The whole file."""
+
+    entity: str = "entity not named"
+    consolidation: str = "operational control"
+    reporting_timezone: str = "UTC"
+    factor_policy: str = "exact"
+    basis_mix: str | None = None
+    chip_dialect: str | None = None
+    undisclosed_chips: tuple[str, ...] = ()
+    default_utilisation: Ratio = Ratio(value=0.5, low=0.0, high=1.0)
+    sites: dict[str, Site]
+
+    def chip_of_name(self, name: str, dialect: str | None = None) -> str | None:
+        """Return the chip id of a name as logs write it; None where the file lists it as undisclosed.
+
+        Raises
+        ------
+        UnknownNameError
+            With the nearest names.
+        """
+        if name in self.undisclosed_chips or "|" in name:  # "A|B": one of several, which one is not disclosed
+            return None
+        return chip(name, dialect=dialect or self.chip_dialect).chip_id
+
+
+def expand_pattern(pattern: str) -> list[str]:
+    """Return the host names of a pattern.
+
+    Raises
+    ------
+    SiteFileError
+        The pattern cannot be read.
+
+    Examples
+    --------
+    >>> expand_pattern("h100-[001-003,007]")
+    ['h100-001', 'h100-002', 'h100-003', 'h100-007']
+
+    """
+    if "[" not in pattern and "]" not in pattern:
+        return [name.strip() for name in pattern.split(",") if name.strip()]
+    match = _HOST_RANGE.match(pattern.strip())
+    if match is None:
+        raise SiteFileError(f"hosts pattern {pattern}: write it as name, name-[01-16] or name-[01-04,09].")
+    before, ranges, after = match.groups()
+    names: list[str] = []
+    for part in ranges.split(","):
+        first, _, last = part.partition("-")
+        if not first.isdigit() or (last and not last.isdigit()) or int(last or first) < int(first):
+            raise SiteFileError(f"hosts pattern {pattern}: {part or 'an empty part'} is no range of numbers.")
+        if int(last or first) - int(first) >= MOST_HOSTS:
+            raise SiteFileError(f"hosts pattern {pattern}: more than {MOST_HOSTS:,} hosts in one range.")
+        names += [f"{before}{number:0{len(first)}d}{after}" for number in range(int(first), int(last or first) + 1)]
+    return names
+
+
+def read_site_file(folder: Path) -> SiteFile:
+    """Read and check ``site.yaml`` of a ledger folder.
+
+    Raises
+    ------
+    SiteFileError
+        One line: file, key, rule, remedy.
+    """
+    path = folder / FILE_NAME
+    if not path.is_file():
+        raise SiteFileError(
+            f"No {FILE_NAME} in {folder}: start one with `energy init {folder}` and describe the fleet."
+        )
+    return parse_site_file(path.read_text(encoding="utf-8"))
+
+
+def parse_site_file(text: str) -> SiteFile:
+    """Parse and check the text of a site file."""
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f", line {mark.line + 1}" if mark else ""
+        raise SiteFileError(f"{FILE_NAME}{place}: not valid YAML; check indents and quotes.") from error
+    if not isinstance(data, dict) or not isinstance(data.get("sites"), dict) or not data["sites"]:
+        raise SiteFileError(f"{FILE_NAME}: no sites. Name at least one under `sites:` (docs/site_file.md).")
+    try:
+        parsed = SiteFile.model_validate(data)
+    except ValidationError as error:
+        raise SiteFileError(f"{FILE_NAME}: {_first_problem(error)}") from error
+    _check(parsed)
+    return parsed
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = {name for model in (SiteFile, Site, HostGroup, Period) for name in _keys(model)}
+        return f"{key}: no such key.{did_you_mean(str(first['loc'][-1]), sorted(known))}"
+    if first["type"] == "missing":
+        return f"{key} is missing: it has no default. Add it."
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{key}: {message}, got {first['input']!r}."[:300]
+
+
+def _keys(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _check(parsed: SiteFile) -> None:
+    """Check what needs the catalogue: zones, chips, time zones, policies. Messages name the key."""
+    for zone_name in (parsed.reporting_timezone, *(site.timezone for site in parsed.sites.values())):
+        _check_timezone(zone_name)
+    _check_whole_hours(parsed.reporting_timezone)
+    if parsed.factor_policy not in POLICIES:
+        near = did_you_mean(parsed.factor_policy, POLICIES)
+        raise SiteFileError(f"{FILE_NAME}: factor_policy {parsed.factor_policy}: use {', '.join(POLICIES)}.{near}")
+    hourly = sorted({item.zone_id for item in all_profiles()})
+    for site_id, site in parsed.sites.items():
+        where = f"{FILE_NAME}: sites.{site_id}"
+        try:
+            zone(site.zone)
+            if site.residual_zone is not None:
+                zone(site.residual_zone)
+            for group in site.hosts:
+                expand_pattern(group.pattern)
+                parsed.chip_of_name(group.chip)
+        except EnergyError as error:
+            raise SiteFileError(f"{where}: {error}") from error
+        if site.hourly_zone is not None and site.hourly_zone not in hourly:
+            raise SiteFileError(
+                f"{where}.hourly_zone: no hours for {site.hourly_zone}.{did_you_mean(site.hourly_zone, hourly)} "
+                f"Zones with hours: {', '.join(hourly)}."
+            )
+        if site.boundary not in (None, "direct", "lifecycle"):
+            raise SiteFileError(f"{where}.boundary: use direct or lifecycle, got {site.boundary}.")
+        for ratio in (*site.pue, site.node_overhead, *(g.node_overhead for g in site.hosts if g.node_overhead)):
+            if ratio.least < 1:
+                raise SiteFileError(
+                    f"{where}: PUE and node_overhead are at least 1: they divide a larger energy by a part of it. "
+                    f"You wrote {ratio.least:g}."
+                )
+
+
+def _check_timezone(name: str) -> None:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise SiteFileError(f"{FILE_NAME}: {name} is no IANA time zone; write one such as Europe/Berlin.") from error
+
+
+def _check_whole_hours(name: str) -> None:
+    """Refuse reporting zones whose days do not start on a UTC hour: the ledger's hours could not be cut at them."""
+    zone_info = ZoneInfo(name)
+    for month in range(1, 13):
+        offset = zone_info.utcoffset(datetime(2026, month, 15, tzinfo=UTC).replace(tzinfo=None))
+        if offset is not None and offset.total_seconds() % 3600:
+            raise SiteFileError(
+                f"{FILE_NAME}: reporting_timezone {name} is {offset.total_seconds() / 3600:g} h from UTC: the edges of "
+                "its quarters fall inside an hour. Use a zone with whole hours, such as UTC."
+            )

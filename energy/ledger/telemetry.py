@@ -1,0 +1,328 @@
+"""Raw readings beside the ledger: Parquet by site and UTC day, ordered by device and time.
+
+A reading is five numbers: integer device key, time, whole milliwatts, utilisation, whole microjoules. Files are named
+by their content and never change; a version lists its files. Reading, ordering, finding duplicates and integrating are
+NumPy on one day's arrays, so that memory is bounded by the largest day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from energy.errors import InputFileError
+from energy.importers import Reject
+from energy.ledger.store import TELEMETRY_FOLDER
+from energy.power.readings import DAY_MS, sort_order
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NONE = -1  # stands for "not read" in the integer columns; a reading is never negative
+_ROWS_IN_MEMORY = 6_000_000
+COLUMNS = (
+    ("device_key", np.int32),
+    ("time_ms", np.int32),
+    ("power_milliw", np.int32),
+    ("utilisation_pct", np.float32),
+    ("energy_microj", np.int64),
+    ("interval_ms", np.int32),
+    ("batch_id", np.int32),
+)
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class DayFile:
+    """One telemetry file of a version."""
+
+    partition_path: str
+    content_sha256: str
+    site_id: str
+    local_date: str
+    row_count: int
+    by_batch: dict[int, int]
+
+
+@dataclass(slots=True)
+class Staged:
+    """What one input file gave: duplicates left out, conflicts refused, first and last time."""
+
+    rejects: list[Reject] = field(default_factory=list)
+    duplicates: int = 0
+    accepted: int = 0
+    interval_ms: int = 0
+    days: list[DayFile] = field(default_factory=list)
+
+
+class Stage:
+    """Collect the readings of one input file by site and day, then merge them with what the ledger has.
+
+    Parameters
+    ----------
+    folder : Path
+        Ledger folder.
+    batch_id : int
+        Number of the input file.
+    device_key : callable
+        (host, index) -> whole number; makes a new one for a device that was not seen before.
+    site_of_host : callable
+        Host -> site.
+    interval_ms : int or None
+        Sampling interval if the mapping gives it, else found in the file.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        batch_id: int,
+        device_key: Callable[[str, int], int],
+        site_of_host: Callable[[str], str | None],
+        interval_ms: int | None,
+    ) -> None:
+        self._folder = folder
+        self._batch_id = batch_id
+        self._device_key = device_key
+        self._site_of_host = site_of_host
+        self._interval_ms = interval_ms
+        self._parts: dict[tuple[str, int], list[Arrays]] = {}
+        self._spilled: dict[tuple[str, int], list[Path]] = {}
+        self._rows = 0
+        self._site_names: list[str] = []
+        self._spill_folder = folder / ".build-stage"
+
+    def add(self, table: pa.Table) -> None:
+        """Take one batch of the power importer."""
+        device, site = self._devices(table)
+        time = _numbers(table, "time_ms", np.int64, 0)
+        arrays: Arrays = {
+            "device_key": device,
+            "time_ms": (time % DAY_MS).astype(np.int32),
+            "power_milliw": _numbers(table, "power_milliw", np.int32, NONE),
+            "utilisation_pct": _numbers(table, "utilisation_pct", np.float32, np.nan),
+            "energy_microj": _numbers(table, "energy_microj", np.int64, NONE),
+            "row_number": _numbers(table, "row_number", np.int64, 0),
+        }
+        day = time // DAY_MS
+        sites = np.unique(site)
+        for site_number in sites.tolist():
+            of_site = site == site_number if sites.size > 1 else None
+            days = np.unique(day if of_site is None else day[of_site])
+            for number in days.tolist():
+                mask = day == number if days.size > 1 else np.ones(day.size, bool)
+                if of_site is not None:
+                    mask &= of_site
+                picked = arrays if mask.all() else {name: values[mask] for name, values in arrays.items()}
+                self._parts.setdefault((self._site_names[site_number], number), []).append(picked)
+        self._rows += table.num_rows
+        if self._rows > _ROWS_IN_MEMORY:
+            self._spill()
+
+    def _devices(self, table: pa.Table) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Return device key and site number of each row by one look-up per distinct (host, index)."""
+        host = table.column("host").combine_chunks()
+        names = host.dictionary.to_pylist()
+        code = np.asarray(host.indices).astype(np.int64)
+        index = _numbers(table, "device_index", np.int64, 0)
+        width = int(index.max()) + 1 if index.size else 1
+        combined = code * width + index
+        size = len(names) * width
+        if size <= 1 << 22:  # a table of all pairs is faster than sorting the rows
+            present = np.zeros(size, bool)
+            present[combined] = True
+            distinct = np.flatnonzero(present)
+        else:
+            distinct = np.unique(combined)
+        self._site_names = sorted({str(self._site_of_host(name)) for name in names if name})
+        keys, sites = np.zeros(distinct.size, np.int32), np.zeros(distinct.size, np.int32)
+        for position, pair in enumerate(distinct.tolist()):
+            name = names[pair // width]
+            keys[position] = self._device_key(name, pair % width)
+            sites[position] = self._site_names.index(str(self._site_of_host(name)))
+        if size <= 1 << 22:
+            at = np.zeros(size, np.int32)
+            at[distinct] = np.arange(distinct.size, dtype=np.int32)
+            position_of = at[combined]
+        else:
+            position_of = np.searchsorted(distinct, combined)
+        return keys[position_of], sites[position_of]
+
+    def _spill(self) -> None:
+        """Write the collected parts to disk: a file larger than memory passes through here."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._spill_folder.mkdir(exist_ok=True)
+        for key, parts in self._parts.items():
+            merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            part = len(self._spilled.get(key, []))
+            path = self._spill_folder / f"{self._batch_id}-{key[1]}-{part}-{_slug(key[0])}.parquet"
+            pq.write_table(pa.table(merged), path, compression="none")
+            self._spilled.setdefault(key, []).append(path)
+        self._parts.clear()
+        self._rows = 0
+
+    def finish(self, current: dict[tuple[str, int], str]) -> Staged:
+        """Merge with the ledger's files of the same site and day, write the new files, and report.
+
+        Parameters
+        ----------
+        current : dict
+            (site, day number) -> path of the version's file.
+        """
+        result = Staged()
+        keys = sorted({*self._parts, *self._spilled})
+        for key in keys:
+            parts = [_load(path) for path in self._spilled.get(key, [])] + self._parts.pop(key, [])
+            new = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            order = sort_order(new["device_key"], new["time_ms"].astype(np.int64))
+            new = {name: values[order] for name, values in new.items()}
+            if self._interval_ms is None:
+                self._interval_ms = _usual_step(new)
+            result.interval_ms = self._interval_ms
+            self._merge(key, new, current.get(key), result)
+        shutil.rmtree(self._spill_folder, ignore_errors=True)
+        return result
+
+    def _merge(self, key: tuple[str, int], new: Arrays, known_path: str | None, result: Staged) -> None:
+        size = new["time_ms"].size
+        new["interval_ms"] = np.full(size, self._interval_ms, np.int32)
+        new["batch_id"] = np.full(size, self._batch_id, np.int32)
+        known = read_day(self._folder / known_path) if known_path is not None else None
+        merged = new
+        if known is not None:
+            known["row_number"] = np.zeros(known["time_ms"].size, np.int64)
+            both = {name: np.concatenate([known[name], new[name]]) for name in known}
+            order = sort_order(
+                both["device_key"], both["time_ms"].astype(np.int64)
+            )  # stable: the older row comes first
+            merged = {name: values[order] for name, values in both.items()}
+        keep, duplicates, rejects = _unique(merged, key)
+        result.rejects += rejects
+        result.duplicates += duplicates
+        result.accepted += int(((merged["batch_id"] == self._batch_id) & keep).sum())
+        kept = merged if keep.all() else {name: values[keep] for name, values in merged.items()}
+        result.days.append(write_day(self._folder, key, kept))
+
+
+def _load(path: Path) -> Arrays:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path, partitioning=None)
+    return {name: np.asarray(table.column(name).combine_chunks()) for name in table.column_names}
+
+
+def _slug(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _numbers(table: pa.Table, name: str, kind: Any, missing: Any) -> npt.NDArray[Any]:
+    column = table.column(name).combine_chunks()
+    if column.null_count:
+        column = column.fill_null(0)
+        values = np.asarray(column).astype(kind)
+        values[np.asarray(table.column(name).combine_chunks().is_null())] = missing
+        return values
+    return np.asarray(column).astype(kind, copy=False)
+
+
+def _usual_step(rows: Arrays) -> int:
+    """Return the most frequent step between readings of one device."""
+    step = np.diff(rows["time_ms"])[np.diff(rows["device_key"]) == 0]
+    step = step[step > 0]
+    if step.size == 0:
+        raise InputFileError(
+            "The sampling interval cannot be found: no device has two readings. Set `interval: 60 s` in the mapping."
+        )
+    values, count = np.unique(step, return_counts=True)
+    return int(values[np.argmax(count)])
+
+
+def _unique(rows: Arrays, key: tuple[str, int]) -> tuple[npt.NDArray[np.bool_], int, list[Reject]]:
+    """Keep the first of each device and time; equal ones are duplicates, others are refused."""
+    same = np.zeros(rows["time_ms"].size, bool)
+    same[1:] = (rows["device_key"][1:] == rows["device_key"][:-1]) & (rows["time_ms"][1:] == rows["time_ms"][:-1])
+    if not same.any():
+        return ~same, 0, []
+    first = np.maximum.accumulate(np.where(same, 0, np.arange(same.size)))
+    equal = np.ones(same.size, bool)
+    for name in ("power_milliw", "energy_microj"):
+        equal &= rows[name] == rows[name][first]
+    used, first_used = rows["utilisation_pct"], rows["utilisation_pct"][first]
+    equal &= (used == first_used) | (np.isnan(used) & np.isnan(first_used))
+    rejects = []
+    for row in np.flatnonzero(same & ~equal).tolist():
+        moment = datetime.fromtimestamp((key[1] * DAY_MS + int(rows["time_ms"][row])) / 1000, UTC)
+        there = rows["power_milliw"][first[row]] / 1000
+        rejects.append(
+            Reject(
+                int(rows["row_number"][row]),
+                f"another reading of the same device at {moment:%Y-%m-%dT%H:%M:%SZ} is stored, of {there:g} W: "
+                "withdraw its file first if this one is right",
+                f"power_w={rows['power_milliw'][row] / 1000:g}",
+            )
+        )
+    return ~same, int((same & equal).sum()), rejects
+
+
+def day_text(number: int) -> str:
+    """Return the date of a day number.
+
+    Examples
+    --------
+    >>> day_text(0)
+    '1970-01-01'
+
+    """
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=number)).strftime("%Y-%m-%d")
+
+
+def day_number(text: str) -> int:
+    """Return the day number of a date."""
+    return (datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)).days
+
+
+def write_day(folder: Path, key: tuple[str, int], rows: Arrays) -> DayFile:
+    """Write one day's ordered readings; the name of the file is the hash of its content."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    site_id, number = key
+    arrays = {}
+    for name, kind in COLUMNS:
+        values = rows[name].astype(kind, copy=False)
+        missing = np.isnan(values) if kind is np.float32 else values == NONE
+        arrays[name] = pa.array(values, mask=missing if bool(missing.any()) else None)
+    base = folder / TELEMETRY_FOLDER / f"site={site_id}" / f"date={day_text(number)}"
+    base.mkdir(parents=True, exist_ok=True)
+    staged = base / ".staged.parquet"
+    pq.write_table(pa.table(arrays), staged, compression="zstd", write_statistics=False)
+    with staged.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    path = base / f"part-{digest[:16]}.parquet"
+    staged.replace(path)
+    batches, count = np.unique(rows["batch_id"], return_counts=True)
+    return DayFile(
+        str(path.relative_to(folder)),
+        digest,
+        site_id,
+        day_text(number),
+        int(rows["time_ms"].size),
+        dict(zip(batches.tolist(), count.tolist(), strict=True)),
+    )
+
+
+def read_day(path: Path) -> Arrays:
+    """Read one day's readings as arrays in the order of device and time."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path, partitioning=None)
+    return {name: _numbers(table, name, kind, np.nan if kind is np.float32 else NONE) for name, kind in COLUMNS}

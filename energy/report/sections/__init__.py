@@ -1,0 +1,37 @@
+"""The sections, in one list: a new section is a module with ``NUMBER, ID, TITLE, build`` and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from energy.report.facts import QuarterFacts
+from energy.report.model import Section
+from energy.report.sections import (
+    assurance,
+    boundary,
+    data_quality,
+    emissions,
+    energy_section,
+    factors,
+    front,
+    glossary,
+    scope2,
+)
+
+Builder: TypeAlias = Callable[[QuarterFacts], Section]
+
+# Numbers follow the contents of the report; 4, 8, 9, 12 and 13 are free for later versions.
+SECTIONS: tuple[Builder, ...] = (
+    front.build,
+    boundary.build,
+    data_quality.build,
+    energy_section.build,
+    emissions.build,
+    scope2.build,
+    factors.build,
+    assurance.build,
+    glossary.build,
+)
+
+__all__ = ["SECTIONS", "Builder"]

@@ -1,0 +1,232 @@
+"""Section 1: the quarter on one page."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from energy.report import numbers
+from energy.report.amounts import ZERO, add, gas_class, mixes
+from energy.report.display import value_text
+from energy.report.facts import LAST_OWNERS, READING_TIERS, UNDISCLOSED, QuarterFacts
+from energy.report.model import Block, ChartBlock, FigureBlock, Notice, Section, Series
+from energy.report.period import Quarter
+from energy.report.sections._cells import METHOD_LABELS, RANGE_NOTE
+from energy.report.sections._figures import headline, history_total
+from energy.report.sections._gaps import gap_lines
+
+NUMBER, ID, TITLE = 1, "front", "The quarter on one page"
+_GAPS_ON_FRONT = 3
+
+
+def build(facts: QuarterFacts) -> Section:
+    """Build the section."""
+    notes = [
+        "The Scope 2 figures are one quantity by different methods; they are never added.",
+        RANGE_NOTE,
+    ]
+    if not facts.history_energy:
+        notes.append("The ledger holds no earlier quarter, so no change is shown.")
+    blocks: list[Block] = [
+        Notice("Open reservations.", tuple(reservations(facts))),
+        FigureBlock("front.figures", "The quarter in figures", headline(facts), tuple(notes)),
+        _chart(facts),
+    ]
+    return Section(NUMBER, ID, TITLE, lead(facts), tuple(blocks))
+
+
+def lead(facts: QuarterFacts) -> str:
+    """Say in one sentence what matters most: the change, or without history the largest parts."""
+    change = _change_sentence(facts)
+    whole = add(facts.energy, "energy_facility_kwh")
+    if not whole:
+        return f"No facility energy is known for {facts.quarter.text}."
+    projects = [owner for owner in facts.owners if owner not in LAST_OWNERS]
+    idle = facts.energy_total("energy_facility", (("owner_key", "idle"),)).value or ZERO
+    parts = []
+    if projects:
+        first = facts.energy_total("energy_facility", (("owner_key", projects[0]),)).value
+        parts.append(f"Project {projects[0]} takes {numbers.share(first, whole)} of facility energy")
+    words = f"idle chips {numbers.share(idle, whole)}" if parts else f"Idle chips take {numbers.share(idle, whole)}"
+    parts.append(words)
+    site = _heaviest_site(facts)
+    sentence = " and ".join(parts)
+    return (f"{change} " if change else "") + sentence + (f"; {site}." if site else ".")
+
+
+def _change_sentence(facts: QuarterFacts) -> str:
+    before = {row["quarter"]: row["energy_facility_kwh"] for row in facts.history_energy}
+    earlier = facts.quarter.previous
+    now = facts.energy_total("energy_facility").value
+    if now is None or not before.get(earlier.key):
+        return ""
+    words = [f"facility energy {numbers.change(now, before[earlier.key])}"]
+    for method in facts.methods[:2]:
+        change = numbers.change(facts.emission_total(method).value, history_total(facts, earlier.key, method))
+        words.append(f"{method}-based emissions {change}")
+    return f"Against {earlier.text}: {', '.join(words)}."
+
+
+def _heaviest_site(facts: QuarterFacts) -> str:
+    if len(facts.site_ids) < 2:  # noqa: PLR2004 - one site is the whole
+        return ""
+    whole = facts.emission_total("location").value
+    if not whole:
+        return ""
+    sums = {site: facts.emission_total("location", (("site_id", site),)).value or ZERO for site in facts.site_ids}
+    site = max(facts.site_ids, key=lambda key: sums[key])
+    market = facts.emission_total("market").value
+    own = facts.emission_total("market", (("site_id", site),)).value
+    name = facts.site_names.get(site, site)
+    return (
+        f"{name} emits {numbers.share(sums[site], whole)} of Scope 2 by location and "
+        f"{numbers.share(own, market)} by market"
+    )
+
+
+def reservations(facts: QuarterFacts) -> list[str]:
+    """Return what a reader must know before using the figures, the weightiest first."""
+    return [
+        *_tier_lines(facts),
+        *gap_lines(facts, _GAPS_ON_FRONT),
+        *_factor_lines(facts),
+        *_reconciliation_lines(facts),
+        "Scope 1, Scope 3 and water are not covered in this version.",
+    ]
+
+
+def _tier_lines(facts: QuarterFacts) -> list[str]:
+    shares = dict(facts.tier_shares("energy_facility_kwh"))
+    readings = sum((shares.get(tier, ZERO) for tier in READING_TIERS), ZERO)
+    parts = [f"{numbers.share(readings, 1)} of facility energy rests on energy or power readings"]
+    words = {"modelled": "on utilisation readings", "default": "on default power of the chips"}
+    parts += [f"{numbers.share(shares[tier], 1)} {text}" for tier, text in words.items() if tier in shares]
+    lines = [", ".join(parts) + "."] if shares else ["No facility energy is known."]
+    missing = dict(facts.tier_shares("chip_h")).get("missing")
+    if missing:
+        lines.append(f"{numbers.share(missing, 1)} of chip-hours have no known energy and are not in the totals.")
+    undisclosed = facts.chip_hours((("chip", UNDISCLOSED),))
+    if undisclosed:
+        lines.append(
+            f"The log does not disclose the chip for {numbers.share(undisclosed, facts.chip_hours())} of chip-hours."
+        )
+    return lines
+
+
+def _factor_lines(facts: QuarterFacts) -> list[str]:
+    lines = []
+    years = {row["factor_year"] for row in facts.factors_used if row["factor_year"] is not None}
+    older = sorted(year for year in years if year < facts.quarter.year)
+    if older:
+        share = _factor_energy(facts, older)
+        years = str(older[0]) if len(older) == 1 else f"{older[0]} to {older[-1]}"
+        lines.append(f"Factors are of {years}, older than the activity, for {share} of facility energy (location).")
+    undated = [row for row in facts.factors_used if row["factor_year"] is None]
+    if undated:
+        lines.append("A factor has no year; section 10 names it.")
+    if any(row["factor_kind"] == "residual" and _gas(row) for row in facts.factors_used):
+        lines.append("The residual mix holds CO₂ only, without CH₄ and N₂O.")
+    for method in facts.methods:
+        blocked = facts.unnamed(method, facts.site_ids)
+        label = METHOD_LABELS[method].lower()
+        if blocked:
+            lines.append(f"The {label} total is not added: its factors mix {', '.join(blocked)}.")
+        elif mixed := _mixed(facts, method):
+            lines.append(f"The {label} total mixes {mixed}, as basis_mix allows; section 7 gives the shares.")
+        covered = facts.method_share(method)
+        if method != "hourly" and covered is not None and covered < 1:
+            lines.append(f"The {label} method has factors for {numbers.share(covered, 1)} of facility energy only.")
+    return lines
+
+
+def _gas(row: dict[str, object]) -> bool:
+    return gas_class(str(row["gases"] or "")) == "CO2 only"
+
+
+def _mixed(facts: QuarterFacts, method: str) -> str:
+    return ", ".join(mixes(facts.bases_of(method, facts.site_ids)))
+
+
+def _factor_energy(facts: QuarterFacts, years: list[int]) -> str:
+    rows = [row for row in facts.factors_used if row["method"] == "location" and row["factor_year"] in years]
+    part = add(rows, "energy_facility_kwh")
+    return numbers.share(part, add(facts.energy, "energy_facility_kwh"))
+
+
+def _reconciliation_lines(facts: QuarterFacts) -> list[str]:
+    bad = [row for row in facts.reconciliation if row["difference_chip_h"] or row["difference_energy_chip_kwh"]]
+    rejected = sum(row["rows_rejected"] for row in facts.batches)
+    lines = []
+    if bad:
+        lines.append(f"{len(bad)} of {len(facts.reconciliation)} checks of site and month do not agree; section 11.")
+    if rejected:
+        lines.append(f"{numbers.plain(rejected, 0)} input rows were refused; section 11.")
+    return lines
+
+
+def _chart(facts: QuarterFacts) -> ChartBlock:
+    """Draw quarters as lines where the ledger holds several, else the months as bars."""
+    if len(facts.history_energy) > 1:
+        return _quarters(facts)
+    months = facts.quarter.months
+    series = []
+    for method in facts.methods[:2]:
+        amounts = [facts.emission_total(method, (("month", month),)) for month in months]
+        series.append(
+            Series(
+                method,
+                METHOD_LABELS[method],
+                tuple(amount.value for amount in amounts),
+                tuple(amount.low for amount in amounts),
+                tuple(amount.high for amount in amounts),
+            )
+        )
+    return ChartBlock(
+        "front.chart_scope2",
+        "method_bars",
+        "Scope 2 by month, both methods",
+        f"Scope 2 by month, {facts.quarter.text}; line at the end of a bar: 95 % range",
+        "Horizontal bars, two for each month: location-based above, market-based below. " + _extremes(months, series),
+        "kgCO2e",
+        months,
+        tuple(series),
+        "emissions.by_month",
+    )
+
+
+def _extremes(categories: tuple[str, ...], series: list[Series]) -> str:
+    parts = []
+    for one in series:
+        known = [(category, value) for category, value in zip(categories, one.values, strict=True) if value is not None]
+        if known:
+            first, last = known[0], known[-1]
+            parts.append(
+                f"{one.label}: {value_text(first[1], 'kgCO2e')} in {first[0]}, "
+                f"{value_text(last[1], 'kgCO2e')} in {last[0]}."
+            )
+        else:
+            parts.append(f"{one.label}: no data.")
+    return " ".join(parts)
+
+
+def _quarters(facts: QuarterFacts) -> ChartBlock:
+    last = facts.quarter
+    names: list[Quarter] = [last]
+    held = {row["quarter"] for row in facts.history_energy}
+    while len(names) < 13 and names[0].previous.key >= min(held):  # noqa: PLR2004 - thirteen quarters, as the guide says
+        names.insert(0, names[0].previous)
+    series = []
+    for method in facts.methods[:2]:
+        values: list[Decimal | None] = [history_total(facts, name.key, method) for name in names[:-1]]
+        values.append(facts.emission_total(method).value)
+        series.append(Series(method, METHOD_LABELS[method], tuple(values)))
+    categories = tuple(name.text for name in names)
+    return ChartBlock(
+        "front.chart_scope2",
+        "lines",
+        "Scope 2 by quarter, both methods",
+        f"Scope 2 by quarter, {categories[0]} to {categories[-1]}",
+        "Two lines by quarter, location with circles, market with squares. " + _extremes(categories, series),
+        "kgCO2e",
+        categories,
+        tuple(series),
+    )
