@@ -6,17 +6,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from energy.ledger.doctor import doctor
-    from energy.ledger.ingest import ingest, withdraw
+    from energy.ledger.diagnosis import doctor
+    from energy.ledger.intake import ingest, withdraw
     from energy.ledger.reader import Ledger
     from energy.ledger.start import init
 
 _PLACES = {
     "Ledger": "energy.ledger.reader",
-    "doctor": "energy.ledger.doctor",
-    "ingest": "energy.ledger.ingest",
+    "doctor": "energy.ledger.diagnosis",
+    "ingest": "energy.ledger.intake",
     "init": "energy.ledger.start",
-    "withdraw": "energy.ledger.ingest",
+    "withdraw": "energy.ledger.intake",
 }
 __all__ = ["Ledger", "doctor", "ingest", "init", "withdraw"]
 

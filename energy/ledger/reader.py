@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from energy.errors import LedgerError
-from energy.ledger.store import published, settings, version_of
+from energy.ledger.store import kept_version, published, settings, version_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +23,8 @@ class Ledger:
         The ledger's folder.
     threads : int, optional
         Threads of the database; totals are the same on any number.
+    version : int, optional
+        An earlier version that is still kept; the published one by default.
 
     Examples
     --------
@@ -30,11 +32,11 @@ class Ledger:
     ...     ledger.rows("SELECT count(*) AS row_count FROM jobs")
     """
 
-    def __init__(self, folder: Path, threads: int | None = None) -> None:
+    def __init__(self, folder: Path, threads: int | None = None, version: int | None = None) -> None:
         import duckdb
 
         self.folder = Path(folder)
-        path = published(self.folder)
+        path = published(self.folder) if version is None else kept_version(self.folder, version)
         self.version = version_of(path)
         config = settings(threads) | {"enable_external_access": False}
         try:

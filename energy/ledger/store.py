@@ -78,6 +78,22 @@ def versions(folder: Path) -> list[int]:
     return sorted(version_of(path) for path in folder.glob("ledger-*.duckdb") if _VERSION.search(path.name))
 
 
+def kept_version(folder: Path, number: int) -> Path:
+    """Return the file of a version that is still kept.
+
+    Raises
+    ------
+    LedgerError
+        It is not there; lists those that are.
+    """
+    published(folder)
+    path = folder / f"ledger-{number}.duckdb"
+    if not path.exists():
+        have = ", ".join(map(str, versions(folder)))
+        raise LedgerError(f"The ledger at {folder} no longer has version {number}; it has {have}.")
+    return path
+
+
 @dataclass(slots=True)
 class Build:
     """The next version while it is written."""

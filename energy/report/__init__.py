@@ -7,10 +7,10 @@ gives the way back of one value.
 from __future__ import annotations
 
 from energy.report.build import FORMATS, build, write
-from energy.report.sections._chain import Step
 from energy.report.explain import explain
 from energy.report.model import SCHEMA, Report
 from energy.report.period import Held, Quarter, Reader, held_quarters, parse_quarter
+from energy.report.sections._chain import Step
 from energy.report.verify import Difference, verify
 
 __all__ = [

@@ -20,6 +20,7 @@ HATCHED = {"modelled": "M0 6L6 0", "default": "M0 6L6 0M0 0L6 6"}
 _RAMP_STEPS = 6
 _GLYPH = 7.2  # mean width of a character at 13 px
 _MOST_TICKS = 6
+_ROOMY_DAY = 5  # units of width: room for six labels in a quarter
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,9 @@ def unit_of(chart: ChartBlock) -> ColumnFormat:
         values: list[Decimal | None] = list(sums)
     else:
         values = [value for series in chart.series for value in series.values]
-    return column_format(Column("value", "", chart.unit), [Cell("", value, chart.unit) for value in values if value is not None])
+    return column_format(
+        Column("value", "", chart.unit), [Cell("", value, chart.unit) for value in values if value is not None]
+    )
 
 
 def _sum(values: Iterable[Decimal | None]) -> Decimal:
@@ -217,7 +220,8 @@ def _method_bar(
         return _text(frame.left + 4, y + 12, f"{label}: no data or not added", "tick")
     length = float(value / form.factor) * scale
     out = [
-        f'<rect x="{_n(frame.left)}" y="{_n(y)}" width="{_n(max(length, 0.5))}" height="{_n(bar)}" class="m-{series.key}"/>'
+        f'<rect x="{_n(frame.left)}" y="{_n(y)}" width="{_n(max(length, 0.5))}" '
+        f'height="{_n(bar)}" class="m-{series.key}"/>'
     ]
     end = length
     low = series.low[place] if series.low else None
@@ -245,7 +249,9 @@ def _lines(chart: ChartBlock, width: int, name: str) -> tuple[str, float]:
     out = []
     for mark in marks:
         y = top + height * (1 - mark / marks[-1])
-        out.append(f'<path d="M{_n(frame.left)} {_n(y)}H{_n(frame.left + frame.plot)}" class="{"grid" if mark else "base"}"/>')
+        out.append(
+            f'<path d="M{_n(frame.left)} {_n(y)}H{_n(frame.left + frame.plot)}" class="{"grid" if mark else "base"}"/>'
+        )
         out.append(_text(frame.left - 6, y + 4, f"{mark:,g}".replace(",", numbers.THIN), "tick", "end"))
     every = max(1, -(-len(xs) // (_MOST_TICKS if width == WIDTHS[0] else 3)))
     for place, category in enumerate(chart.categories):
@@ -309,7 +315,8 @@ def _heat(chart: ChartBlock, width: int, name: str) -> tuple[str, float]:
             kind = "hn" if value is None else f"h{min(int(share * _RAMP_STEPS), _RAMP_STEPS - 1)}"
             paths.setdefault(kind, []).append(f"M{_n(x)} {_n(y)}h{_n(cell)}v{_n(cell_height)}h-{_n(cell)}z")
             if value == most and not ring:
-                ring = f'<rect x="{_n(x - 1)}" y="{_n(y - 1)}" width="{_n(cell + 2)}" height="{_n(cell_height + 2)}" class="ring"/>'
+                box = f'x="{_n(x - 1)}" y="{_n(y - 1)}" width="{_n(cell + 2)}" height="{_n(cell_height + 2)}"'
+                ring = f'<rect {box} class="ring"/>'
     bottom = top + cell_height * len(chart.series)
     out = [_ramp_key(least, most, form, "hn" in paths)]
     out += [f'<path d="{"".join(paths[kind])}" class="{kind}"/>' for kind in sorted(paths)]
@@ -323,22 +330,30 @@ def _ramp_key(least: Decimal, most: Decimal, form: ColumnFormat, gaps: bool) -> 
     words = [numbers.plain(value / form.factor, max(form.decimals, 0)) for value in (least, most)]
     start = len(words[0]) * _GLYPH + 8
     out = [_text(0, 18, words[0], "tick")]
-    out += [f'<rect x="{_n(start + 18 * step)}" y="6" width="18" height="14" class="h{step}"/>' for step in range(_RAMP_STEPS)]
+    out += [
+        f'<rect x="{_n(start + 18 * step)}" y="6" width="18" height="14" class="h{step}"/>'
+        for step in range(_RAMP_STEPS)
+    ]
     end = start + 18 * _RAMP_STEPS + 8
     out.append(_text(end, 18, f"{words[1]} {form.unit}, highest ringed", "tick"))
     if gaps:
         place = end + len(f"{words[1]} {form.unit}, highest ringed") * _GLYPH + 10
-        out.append(f'<rect x="{_n(place)}" y="6" width="14" height="14" class="hn"/>{_text(place + 20, 18, "no data", "tick")}')
+        out.append(
+            f'<rect x="{_n(place)}" y="6" width="14" height="14" class="hn"/>{_text(place + 20, 18, "no data", "tick")}'
+        )
     return "".join(out)
 
 
 def _day_ticks(days: Sequence[str], left: float, cell: float, bottom: float) -> list[str]:
-    """Name the first and the middle of each month; both on a wide page only."""
-    wanted = ("01", "15") if cell > 5 else ("01",)  # noqa: PLR2004 - room for six labels
+    """Name the first of each month, and the middle where there is room; else the first and the last day."""
+    wanted = ("01", "15") if cell > _ROOMY_DAY else ("01",)
+    named = [(place, day) for place, day in enumerate(days) if day[-2:] in wanted]
+    if not named:
+        last = len(days) - 1
+        out = [_text(left, bottom + 16, days[0], "tick")]
+        return [*out, _text(left + (last + 1) * cell, bottom + 16, days[last], "tick", "end")] if last else out
     return [
-        _text(left + place * cell, bottom + 16, day[5:] if day.endswith("15") else day[:10], "tick")
-        for place, day in enumerate(days)
-        if day[-2:] in wanted
+        _text(left + place * cell, bottom + 16, day[5:] if day.endswith("15") else day, "tick") for place, day in named
     ]
 
 

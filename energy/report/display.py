@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,6 +10,7 @@ from energy.report import numbers
 from energy.report.model import Cell, Column, Value
 from energy.report.numbers import THIN
 
+_WHOLE_CHIP_HOURS = 10  # from here on a part of a chip-hour is of no use to a reader
 UNIT_DEPTH = 3  # decimals beyond this crowd a table
 
 
@@ -80,6 +80,8 @@ def figure_text(cell: Cell) -> CellText:
         text, name, span = numbers.figure(scaled[0], scaled[1], scaled[2], unit.family)
         return CellText(text, name + unit.per, span)
     decimals = unit.decimals if unit.decimals is not None else max(min(numbers.places(value), UNIT_DEPTH), 0)
+    if cell.unit == "chip*h" and abs(value) >= _WHOLE_CHIP_HOURS:
+        decimals = 0
     span = "" if cell.low is None or cell.high is None else numbers.span(cell.low, cell.high, decimals)
     return CellText(numbers.plain(value, decimals), unit.words, span)
 
@@ -94,22 +96,23 @@ class ColumnFormat:
 
 
 def column_format(column: Column, cells: Iterable[Cell]) -> ColumnFormat:
-    """Choose the prefix by the greatest value of a column, and the digits by its middle one."""
+    """Choose the prefix and the digits of a column by its greatest value; its range decides how many are known."""
     unit = UNITS[column.unit]
-    found = [cell for cell in cells if isinstance(cell.value, (Decimal, int)) and not cell.mark]
-    sizes = [abs(Decimal(cell.value)) for cell in found if isinstance(cell.value, (Decimal, int))]
-    largest = max(sizes, default=Decimal(0))
+    size, low, high = Decimal(0), None, None
+    for cell in cells:
+        if isinstance(cell.value, Decimal | int) and not cell.mark and abs(Decimal(cell.value)) > size:
+            size, low, high = abs(Decimal(cell.value)), cell.low, cell.high
     factor, name = Decimal(1), unit.words
     if unit.family:
-        step, text = numbers.step(largest * unit.to_base, unit.family)
+        step, text = numbers.step(size * unit.to_base, unit.family)
         factor, name = step / unit.to_base, text + unit.per
     if column.decimals is not None or unit.decimals is not None:
         fixed = column.decimals if column.decimals is not None else unit.decimals
         return ColumnFormat(factor, name, fixed or 0)
-    nonzero = [size / factor for size in sizes if size]
-    if not nonzero:
-        return ColumnFormat(factor, name, 0)
-    decimals = numbers.places(statistics.median_high(nonzero))
+    if column.ranged and low is not None and high is not None:
+        decimals = numbers.places(size / factor, low / factor, high / factor)
+    else:
+        decimals = numbers.places(size / factor)
     return ColumnFormat(factor, name, max(0, min(decimals, UNIT_DEPTH)))
 
 
@@ -143,7 +146,8 @@ def header(column: Column, form: ColumnFormat) -> str:
     'Facility energy, MWh'
 
     """
-    return f"{column.label}, {form.unit}" if form.unit else column.label
+    named = not form.unit or form.unit in column.label.lower()
+    return column.label if named else f"{column.label}, {form.unit}"
 
 
 def value_text(value: Value, unit: str, low: Decimal | None = None, high: Decimal | None = None) -> str:

@@ -6,10 +6,10 @@ from decimal import localcontext
 
 from energy.errors import ReportError, UnknownNameError, did_you_mean
 from energy.report.build import build_from
-from energy.report.sections._chain import Step, emission_chain, energy_chain, result_step
 from energy.report.facts import QuarterFacts, load_facts
 from energy.report.model import Cell
 from energy.report.period import Reader, held_quarters, parse_quarter
+from energy.report.sections._chain import Step, emission_chain, energy_chain, result_step
 
 _PRECISION = 60
 _ENERGY_UNITS = {"kWh_chip": "energy_chip", "kWh_it": "energy_it", "kWh_facility": "energy_facility"}

@@ -116,7 +116,7 @@ class QuarterFacts:
         return add(self.energy_rows(selection), "chip_h") or ZERO
 
     def emission_total(self, method: str, selection: Selection = ()) -> Amount:
-        """Add the emissions of a selection by one method, unless that would mix bases which the setting does not name."""
+        """Add the emissions of a selection by one method, unless that mixes bases which the setting does not name."""
         rows = self.emission_rows(method, selection)
         if not rows:
             return Amount(None, mark="no data", reason=f"No {method} factor for these lines.")

@@ -32,6 +32,8 @@ from energy.resources import resource
 _TEMPLATES = "reports/templates"
 _WIDE_FROM = 9  # columns, ranges counted: such a table prints on a landscape page
 _RECORDS_FROM = 12  # columns of text alone: such a table is set as records
+_LONG_TEXT = 24  # characters: such a text gets a wider column
+_RANGE_HEAD = f"Range (95{numbers.THIN}%)"
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -59,12 +61,12 @@ def text(report: Report) -> str:
     sections = [
         {"section": section, "blocks": [_view(block) for block in section.blocks]} for section in report.sections
     ]
-    return template.render(report=report, css=Markup(css), sections=sections)  # noqa: S704 - our own file
+    return template.render(report=report, css=Markup(css), sections=sections)
 
 
 def _code(words: str) -> Markup:
     """Set words between backquotes as code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped first
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(words))))
 
 
 def _view(block: Block) -> dict[str, Any]:
@@ -95,7 +97,7 @@ def _figure(figure: Figure, scale: int, changes: int) -> dict[str, Any]:
         "figure": figure,
         "text": shown,
         "reason": figure.cell.reason if shown.muted else "",
-        "bar": Markup(_range_bar(figure, scale)),  # noqa: S704 - numbers only
+        "bar": Markup(_range_bar(figure, scale)),
         "changes": words,
         "known": figure.known,
     }
@@ -114,7 +116,8 @@ def _range_bar(figure: Figure, scale: int) -> str:
     kind = "dot" if figure.dot == "filled" else "hollow"
     return (
         '<svg class="rng" viewBox="0 0 120 14" aria-hidden="true"><path d="M2 7H118" class="axis"/>'
-        f'<path d="M{first:.1f} 7H{last:.1f}" class="span"/>{tip}<circle cx="60" cy="7" r="3" class="{kind}"/>{half}</svg>'
+        f'<path d="M{first:.1f} 7H{last:.1f}" class="span"/>{tip}'
+        f'<circle cx="60" cy="7" r="3" class="{kind}"/>{half}</svg>'
     )
 
 
@@ -127,15 +130,13 @@ def _table(block: TableBlock) -> dict[str, Any]:
         [cell_text(cell, column, form) for cell, column, form in zip(row.cells, columns, forms, strict=True)]
         for row in block.rows
     ]
-    ranged = [
-        column.ranged and any(row[place].range for row in shown) for place, column in enumerate(columns)
-    ]
+    ranged = [column.ranged and any(row[place].range for row in shown) for place, column in enumerate(columns)]
     heads = []
     for column, form, has_range in zip(columns, forms, ranged, strict=True):
         right = column.kind in ("number", "share")
         heads.append(_Head(header(column, form) if right else column.label, right))
         if has_range:
-            heads.append(_Head("Range (95 %)", True))
+            heads.append(_Head(_RANGE_HEAD, True))
     rows = [_row(row, texts, columns, ranged) for row, texts in zip(block.rows, shown, strict=True)]
     records = len(columns) >= _RECORDS_FROM and all(column.kind in ("text", "code") for column in columns)
     reasons = _reasons(block)
@@ -158,7 +159,14 @@ def _row(row: Row, texts: list[CellText], columns: list[Column], ranged: list[bo
                 "id": cell.id,
                 "text": shown.value,
                 "class": " ".join(
-                    name for name, wanted in (("n", right), ("m", shown.muted), ("c", column.kind == "code")) if wanted
+                    name
+                    for name, wanted in (
+                        ("n", right),
+                        ("m", shown.muted),
+                        ("c", column.kind == "code"),
+                        ("l", column.kind == "text" and len(shown.value) > _LONG_TEXT),
+                    )
+                    if wanted
                 ),
                 "code": column.kind == "code" and not shown.muted,
             }
@@ -185,9 +193,12 @@ def _reasons(block: TableBlock) -> list[str]:
 
 # --- charts ---
 def _chart(block: ChartBlock) -> dict[str, Any]:
-    drawings = [Markup(charts.svg(block, width)) for width in charts.WIDTHS]  # noqa: S704 - texts are escaped there
+    drawings = [Markup(charts.svg(block, width)) for width in charts.WIDTHS]
     form = charts.unit_of(block)
-    sub = block.sub if block.kind in ("heat", "strip") or not form.unit else f"{block.sub}, {form.unit}"
+    sub = block.sub
+    if form.unit and block.kind not in ("heat", "strip"):  # these name their unit in the drawing, or have none
+        first, *rest = block.sub.split(";", 1)
+        sub = ";".join([f"{first}, {form.unit}", *rest])
     return {"kind": "chart", "block": block, "drawings": drawings, "sub": sub, "key": _tier_key(block)}
 
 
@@ -209,7 +220,8 @@ def _tier_key(block: ChartBlock) -> list[dict[str, Any]]:
         share = numbers.share(ratio(part, whole), 1) if block.kind == "tier_bars" else ""
         swatch = (
             f'<svg class="key" viewBox="0 0 14 14" aria-hidden="true">{charts.patterns(f"{name}-{tier}")}'
-            f'<rect x=".5" y=".5" width="13" height="13" {charts.tier_fill(tier, f"{name}-{tier}")} stroke="var(--muted)"/></svg>'
+            f'<rect x=".5" y=".5" width="13" height="13" {charts.tier_fill(tier, f"{name}-{tier}")} '
+            'stroke="var(--muted)"/></svg>'
         )
-        out.append({"swatch": Markup(swatch), "tier": tier, "words": TIER_WORDS[tier], "share": share})  # noqa: S704
+        out.append({"swatch": Markup(swatch), "tier": tier, "words": TIER_WORDS[tier], "share": share})
     return out

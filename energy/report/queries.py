@@ -9,7 +9,7 @@ SETTINGS = "SELECT key_name, key_value FROM ref.setting ORDER BY key_name"
 
 SITES = "SELECT site_id, site_name, zone_id, timezone FROM core.site ORDER BY site_name, site_id"
 
-CHIPS = "SELECT chip_id, chip_name, tdp_w, tdp_kind, source FROM ref.chip ORDER BY chip_id"
+CHIPS = "SELECT chip_id, chip_name FROM ref.chip ORDER BY chip_id"
 
 CHIP_POWER = """
 SELECT chip_id, chip_state, power_chip_w, power_chip_low_w, power_chip_high_w, source, status
@@ -131,7 +131,7 @@ ORDER BY calendar.local_date, calendar.local_hour, line.site_id, line.tier
 # A gap: between the first and the last reading of a host, an hour whose readings lack more than a hundredth.
 GAPS = """
 WITH reading AS (
-    SELECT device.host, readings.hour_utc, sum(readings.covered_us) AS covered_us
+    SELECT device.host, readings.hour_utc, sum(readings.covered_chip_ms) AS covered_chip_ms
     FROM core.device_hour AS readings
     JOIN core.device AS device ON device.device_key = readings.device_key
     JOIN ref.calendar_hour AS calendar ON calendar.hour_utc = readings.hour_utc
@@ -142,11 +142,12 @@ span AS (
     SELECT host, min(hour_utc) AS first_hour, max(hour_utc) AS last_hour FROM reading GROUP BY host
 )
 SELECT chips.site_id, chips.host, chips.hour_utc,
-    CAST(chips.installed_chip_h * 3600000000 AS BIGINT) AS expected_us, coalesce(reading.covered_us, 0) AS covered_us
+    CAST(chips.installed_chip_h * 3600000 AS BIGINT) AS expected_chip_ms,
+    coalesce(reading.covered_chip_ms, 0) AS covered_chip_ms
 FROM core.installed_hour AS chips
 JOIN span ON span.host = chips.host AND chips.hour_utc > span.first_hour AND chips.hour_utc < span.last_hour
 LEFT JOIN reading ON reading.host = chips.host AND reading.hour_utc = chips.hour_utc
-WHERE coalesce(reading.covered_us, 0) < 0.99 * 3600000000 * chips.installed_chip_h
+WHERE coalesce(reading.covered_chip_ms, 0) < 0.99 * 3600000 * chips.installed_chip_h
 ORDER BY chips.site_id, chips.host, chips.hour_utc
 """
 

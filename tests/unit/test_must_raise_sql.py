@@ -57,7 +57,8 @@ CASES = {
         "kWh_facility",
     ),
     "6 kg and kgCO2e": (
-        "WITH leak AS (SELECT 2.5 AS refrigerant_kg) SELECT emissions_kgco2e + refrigerant_kg FROM emission_lines, leak",
+        "WITH leak AS (SELECT 2.5 AS refrigerant_kg) SELECT emissions_kgco2e + refrigerant_kg FROM "
+        "emission_lines, leak",
         "Cannot add kgCO2e and kg",
         "WITH leak AS (SELECT 2.5 AS refrigerant_kg, 1430.0 AS gwp_kgco2e_per_kg) "
         "SELECT emissions_kgco2e + refrigerant_kg * gwp_kgco2e_per_kg FROM emission_lines, leak",
@@ -70,7 +71,8 @@ CASES = {
         "W_chip",
     ),
     "8 production factor on facility energy": (
-        f"SELECT energy_facility_kwh * factor.intensity_gco2e_per_kwh_generation / 1000 AS emissions_kgco2e {GENERATION}",
+        "SELECT energy_facility_kwh * factor.intensity_gco2e_per_kwh_generation / 1000 AS "
+        f"emissions_kgco2e {GENERATION}",
         "as_purchased",
         "SELECT energy_facility_kwh * as_purchased(factor.intensity_gco2e_per_kwh_generation) / 1000 "
         f"AS emissions_kgco2e {GENERATION}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from energy import units
 
@@ -75,7 +75,8 @@ def measure(text: str) -> Measure:
 
     """
     unit = units.parse_unit(text)
-    parts = tuple(sorted((str(name), power) for name, power in unit._units.items()))
+    # Pint allows any kind of number as a power; those of units.txt are whole.
+    parts = tuple(sorted((str(name), cast("float", power)) for name, power in unit._units.items()))
     if units.is_offset(unit):
         # No factor leads to kelvin, so degC is a dimension of its own; a difference of two is in kelvin.
         return Measure(CELSIUS, 1.0, parts)

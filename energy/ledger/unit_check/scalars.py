@@ -37,6 +37,9 @@ from energy.ledger.unit_check.values import (
 MACROS = ("counted_at_facility", "as_purchased")
 """Macros of the ledger that restate a boundary and leave the number as it is."""
 
+MACRO_STATEMENTS = tuple(f"CREATE OR REPLACE MACRO {name}(x) AS x" for name in MACROS)
+"""What a ledger runs so that its queries may use them."""
+
 _DATE_PARTS = {
     "microsecond": "µs",
     "millisecond": "ms",
@@ -215,7 +218,7 @@ def _as_numeric(value: Value, operand: exp.Expr) -> Value:
 @handles(exp.Case)
 def _case(evaluator: Evaluator, node: exp.Case) -> Value:
     subject = None if node.this is None else evaluator.value(node.this)
-    values: list[Value] = []
+    branches: list[tuple[exp.Expr, Value]] = []
     methods: set[tuple[Node, str]] = set()
     for branch in node.args["ifs"]:
         tested = evaluator.value(branch.this)
@@ -225,13 +228,13 @@ def _case(evaluator: Evaluator, node: exp.Case) -> Value:
         held = evaluator.rule.values_held(condition)
         with evaluator.held(found for found, _ in held):
             value = evaluator.value(branch.args.get("true"))
-        values.append(value)
+        branches.append((branch.args["true"], value))
         if isinstance(value, Number) and value.literal is None:
             methods.update(held)
     default = node.args.get("default")
     if default is not None:
-        values.append(evaluator.value(default))
-    return _one_method(_all_of(values), methods)
+        branches.append((default, evaluator.value(default)))
+    return _one_method(_all_of(evaluator, branches), methods)
 
 
 def _one_method(value: Value, methods: set[tuple[Node, str]]) -> Value:
@@ -253,14 +256,18 @@ def _if(evaluator: Evaluator, node: exp.If) -> Value:
 @handles(exp.Coalesce, exp.Greatest, exp.Least)
 def _one_of(evaluator: Evaluator, node: exp.Expr) -> Value:
     verb = "put in one column" if isinstance(node, exp.Coalesce) else "compare"
-    return _all_of(evaluator.values([node.this, *node.expressions]), verb)
+    operands = [node.this, *node.expressions]
+    return _all_of(evaluator, list(zip(operands, evaluator.values(operands), strict=True)), verb)
 
 
-def _all_of(values: list[Value], verb: str = "put in one column") -> Value:
-    """Return the one unit that all values have."""
+def _all_of(evaluator: Evaluator, operands: list[tuple[exp.Expr, Value]], verb: str = "put in one column") -> Value:
+    """Return the one unit that all values have; the first that differs is named by its place."""
     found: Value = NULL
-    for value in values:
-        found = either(found, value, verb)
+    for node, value in operands:
+        try:
+            found = either(found, value, verb)
+        except ClashError as clash:
+            raise evaluator.error(str(clash), node) from None
     return found
 
 

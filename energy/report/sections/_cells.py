@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -101,7 +101,7 @@ def plain_table(
     return TableBlock(table_id, caption, sub, columns, tuple(rows), notes)
 
 
-def tier_series(rows_by_category: list[list[LedgerRow]], column: str) -> tuple[Series, ...]:
+def tier_series(rows_by_category: Sequence[Sequence[LedgerRow]], column: str) -> tuple[Series, ...]:
     """Split each category's sum by tier, for bars."""
     out = []
     for tier in TIERS:

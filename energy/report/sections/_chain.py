@@ -80,7 +80,7 @@ def energy_chain(facts: QuarterFacts, selection: Selection, boundary: str = "ene
         source = "site.yaml or catalogue: section 3, node overhead"
         steps.append(_step("× node overhead, mean", overhead, "kWh_it/kWh_chip", statuses, source))
         steps.append(_step("IT energy", it, "kWh_it", "derived", "Sum over lines: chip energy × node overhead", True))
-    if depth >= 2:  # noqa: PLR2004 - the third boundary
+    if depth >= 2:
         stated = [row for row in facts.pue if row["site_id"] in sites]
         words = _words(row["source"] for row in stated)
         statuses = _words(row["status"] for row in stated)
@@ -118,7 +118,7 @@ def _quotient(upper: Amount, lower: Amount, rows: list[dict[str, Any]]) -> Amoun
     for end in ("low", "high"):
         part, whole = add(rows, f"energy_it_{end}_kwh"), add(rows, f"energy_chip_{end}_kwh")
         ends.append(ratio(part, whole) if part and whole else None)
-    return Amount(ratio(upper.value, lower.value), *ends)
+    return Amount(ratio(upper.value, lower.value), low=ends[0], high=ends[1])
 
 
 def _words(values: Iterable[str | None]) -> str:

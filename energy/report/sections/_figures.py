@@ -26,7 +26,7 @@ def pue_amount(facts: QuarterFacts, selection: Selection = ()) -> Amount:
     for end in ("low", "high"):
         upper, lower = add(rows, f"energy_facility_{end}_kwh"), add(rows, f"energy_it_{end}_kwh")
         ends.append(ratio(upper, lower) if upper and lower else None)
-    return Amount(ratio(facility, it), *ends)
+    return Amount(ratio(facility, it), low=ends[0], high=ends[1])
 
 
 def reading_share(facts: QuarterFacts, selection: Selection = ()) -> Decimal:

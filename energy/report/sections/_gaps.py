@@ -11,7 +11,7 @@ from energy.report.amounts import ratio
 from energy.report.facts import QuarterFacts
 from energy.report.sections._cells import minute_text
 
-_MICROSECONDS_PER_HOUR = Decimal(3_600_000_000)
+_MILLISECONDS_PER_HOUR = Decimal(3_600_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,16 @@ def gaps(facts: QuarterFacts) -> list[Gap]:
     """Join the hours that lack readings to gaps, the longest loss first."""
     found: list[Gap] = []
     for row in facts.gaps:
-        missing_us = row["expected_us"] - row["covered_us"]
-        lost = ratio(Decimal(missing_us), _MICROSECONDS_PER_HOUR)
+        missing_ms = row["expected_chip_ms"] - row["covered_chip_ms"]
+        lost = ratio(Decimal(missing_ms), _MILLISECONDS_PER_HOUR)
         last = found[-1] if found else None
         joined = last and last.host == row["host"] and last.end == row["hour_utc"]
         if last and joined:
-            whole = last.whole and row["covered_us"] == 0
+            whole = last.whole and row["covered_chip_ms"] == 0
             found[-1] = Gap(last.site_id, last.host, last.first_hour, row["hour_utc"], last.lost_chip_h + lost, whole)
         else:
             hour = row["hour_utc"]
-            found.append(Gap(row["site_id"], row["host"], hour, hour, lost, row["covered_us"] == 0))
+            found.append(Gap(row["site_id"], row["host"], hour, hour, lost, row["covered_chip_ms"] == 0))
     return sorted(found, key=lambda gap: (-gap.lost_chip_h, gap.host, gap.first_hour))
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from energy.report import numbers, queries
 from energy.report.amounts import ratio
-from energy.report.sections._chain import emission_chain
 from energy.report.facts import QuarterFacts
 from energy.report.model import Block, Cell, Column, Prose, Row, Section, TableBlock
 from energy.report.sections._cells import METHOD_LABELS, minute_text, text_cell, value_cell
+from energy.report.sections._chain import emission_chain
+from energy.report.sections._checks import disagreeing
 
 NUMBER, ID, TITLE = 11, "assurance", "Assurance pack"
 # A product of doubles, cast once: equal to this relative difference when computed again by another route.
@@ -27,9 +28,9 @@ def build(facts: QuarterFacts) -> Section:
         _reconciliation(facts),
         _sample(facts),
     ]
-    bad = sum(1 for row in facts.reconciliation if row["difference_chip_h"] or row["difference_energy_chip_kwh"])
+    bad = len(disagreeing(facts))
     checks = len(facts.reconciliation)
-    lead = f"{checks - bad} of {checks} checks of site and month agree to the last digit. The report is not assured."
+    lead = f"{checks - bad} of {checks} reconciliations of site and month agree. The report is not assured."
     return Section(NUMBER, ID, TITLE, lead, tuple(blocks))
 
 
@@ -61,7 +62,7 @@ def _way_back(facts: QuarterFacts, method: str) -> TableBlock:
         cells = (
             Cell(f"{prefix}.step", step.step),
             text_cell(f"{prefix}.value", step.value),
-            text_cell(f"{prefix}.range", step.range, "An exact value, or its range is not known."),
+            Cell(f"{prefix}.range", step.range or (numbers.RANGE_UNKNOWN if not step.cell.mark else step.cell.mark)),
             text_cell(f"{prefix}.status", step.status),
             text_cell(f"{prefix}.source", step.source),
         )
@@ -170,10 +171,11 @@ _CHECKS = (
 
 def _reconciliation(facts: QuarterFacts) -> TableBlock:
     rows = []
+    apart = disagreeing(facts)
     for entry in facts.reconciliation:
         key = f"{entry['site_id']}.{entry['month']}"
         prefix = f"assurance.reconciliation.{key}"
-        agrees = not entry["difference_chip_h"] and not entry["difference_energy_chip_kwh"]
+        agrees = entry not in apart
         absent = "No readings in this month." if entry["read_energy_chip_kwh"] is None else "No inventory."
         cells = (
             Cell(f"{prefix}.name", f"{facts.site_names.get(entry['site_id'], entry['site_id'])}, {entry['month']}"),
@@ -192,6 +194,7 @@ def _reconciliation(facts: QuarterFacts) -> TableBlock:
         "Chip-hours installed against accounted; chip energy of the readings against what owners were given",
         columns,
         tuple(rows),
+        ("A row agrees when both differences are within a millionth of a unit or 1e-9 of the sum: lines are rounded.",),
     )
 
 
@@ -216,7 +219,10 @@ def _sample(facts: QuarterFacts) -> TableBlock:
         Column("pue", "× PUE", "kWh_facility/kWh_it"),
         Column("energy_facility", "= facility energy", "kWh_facility", decimals=3),
         Column("again", "Recomputed", kind="text"),
-        *(Column(name, f"{METHOD_LABELS[name]} factor", "gCO2e/kWh_facility") for name in facts.methods[:2]),
+        *(
+            Column(name, f"{METHOD_LABELS[name]} factor", "gCO2e/kWh_facility", decimals=1)
+            for name in facts.methods[:2]
+        ),
         *(Column(f"{name}_emissions", METHOD_LABELS[name], "kgCO2e") for name in facts.methods[:2]),
         Column("from", "Job and its line", kind="text"),
     )

@@ -27,7 +27,9 @@ _EXCLUDED = (
 
 def build(facts: QuarterFacts) -> Section:
     """Build the section."""
-    return Section(NUMBER, ID, TITLE, boundary_line(facts) + ".", (_terms(facts), _sites(facts), _excluded()))
+    return Section(
+        NUMBER, ID, TITLE, f"The report covers: {boundary_line(facts)}.", (_terms(facts), _sites(facts), _excluded())
+    )
 
 
 def boundary_line(facts: QuarterFacts) -> str:

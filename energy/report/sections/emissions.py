@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from energy.report import numbers, queries
-from energy.report.amounts import add, not_added_or_total
+from energy.report.amounts import Amount, add, not_added_or_total
 from energy.report.facts import LAST_OWNERS, UNDISCLOSED, QuarterFacts
 from energy.report.model import Block, Cell, ChartBlock, Column, Row, Section, Selection, TableBlock
 from energy.report.sections._cells import (
@@ -190,6 +190,8 @@ def _job_row(facts: QuarterFacts, number: int, job: dict[str, Any], emissions: l
         rows = [row for row in own if row["method"] == method]
         blocked = facts.unnamed(method, {job["site_id"]})
         amount = not_added_or_total(rows, "emissions", blocked)
+        if not rows:
+            amount = Amount(None, mark="no data", reason=f"No {method} factors at the site.")
         ids = facts.factor_ids(method, {job["site_id"]}) if rows else ()
         cells.append(amount_cell(f"{prefix}.{method}", amount, "kgCO2e", factor_ids=ids))
     return Row(key, tuple(cells))

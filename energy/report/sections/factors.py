@@ -79,7 +79,7 @@ def _applied(facts: QuarterFacts, used: list[dict[str, Any]]) -> TableBlock:
         Column("factor", "Factor", kind="code"),
         Column("method", "Method", kind="text"),
         Column("site", "Site", kind="text"),
-        Column("value", "Value, facility", "gCO2e/kWh_facility"),
+        Column("value", "Value, facility", "gCO2e/kWh_facility", decimals=1),
         Column("year", "Year", kind="text"),
         Column("choice", "How its year was chosen", kind="text"),
         Column("energy_facility", "Applied to, facility", "kWh_facility"),

@@ -7,10 +7,11 @@ from decimal import Decimal
 from energy.report import numbers
 from energy.report.amounts import ZERO, add, gas_class, mixes
 from energy.report.display import value_text
-from energy.report.facts import LAST_OWNERS, READING_TIERS, UNDISCLOSED, QuarterFacts
+from energy.report.facts import HISTORY_QUARTERS, LAST_OWNERS, READING_TIERS, UNDISCLOSED, QuarterFacts
 from energy.report.model import Block, ChartBlock, FigureBlock, Notice, Section, Series
 from energy.report.period import Quarter
 from energy.report.sections._cells import METHOD_LABELS, RANGE_NOTE
+from energy.report.sections._checks import disagreeing
 from energy.report.sections._figures import headline, history_total
 from energy.report.sections._gaps import gap_lines
 
@@ -67,7 +68,7 @@ def _change_sentence(facts: QuarterFacts) -> str:
 
 
 def _heaviest_site(facts: QuarterFacts) -> str:
-    if len(facts.site_ids) < 2:  # noqa: PLR2004 - one site is the whole
+    if len(facts.site_ids) < 2:
         return ""
     whole = facts.emission_total("location").value
     if not whole:
@@ -118,8 +119,8 @@ def _factor_lines(facts: QuarterFacts) -> list[str]:
     older = sorted(year for year in years if year < facts.quarter.year)
     if older:
         share = _factor_energy(facts, older)
-        years = str(older[0]) if len(older) == 1 else f"{older[0]} to {older[-1]}"
-        lines.append(f"Factors are of {years}, older than the activity, for {share} of facility energy (location).")
+        words = str(older[0]) if len(older) == 1 else f"{older[0]} to {older[-1]}"
+        lines.append(f"Factors are of {words}, older than the activity, for {share} of facility energy (location).")
     undated = [row for row in facts.factors_used if row["factor_year"] is None]
     if undated:
         lines.append("A factor has no year; section 10 names it.")
@@ -153,11 +154,13 @@ def _factor_energy(facts: QuarterFacts, years: list[int]) -> str:
 
 
 def _reconciliation_lines(facts: QuarterFacts) -> list[str]:
-    bad = [row for row in facts.reconciliation if row["difference_chip_h"] or row["difference_energy_chip_kwh"]]
+    bad = disagreeing(facts)
     rejected = sum(row["rows_rejected"] for row in facts.batches)
     lines = []
     if bad:
-        lines.append(f"{len(bad)} of {len(facts.reconciliation)} checks of site and month do not agree; section 11.")
+        lines.append(
+            f"{len(bad)} of {len(facts.reconciliation)} reconciliations of site and month do not agree; section 11."
+        )
     if rejected:
         lines.append(f"{numbers.plain(rejected, 0)} input rows were refused; section 11.")
     return lines
@@ -212,7 +215,7 @@ def _quarters(facts: QuarterFacts) -> ChartBlock:
     last = facts.quarter
     names: list[Quarter] = [last]
     held = {row["quarter"] for row in facts.history_energy}
-    while len(names) < 13 and names[0].previous.key >= min(held):  # noqa: PLR2004 - thirteen quarters, as the guide says
+    while len(names) < HISTORY_QUARTERS and names[0].previous.key >= min(held):
         names.insert(0, names[0].previous)
     series = []
     for method in facts.methods[:2]:

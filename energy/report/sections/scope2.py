@@ -131,7 +131,7 @@ def _treatment(facts: QuarterFacts) -> TableBlock:
     columns = (
         Column("site", "Site", kind="text"),
         Column("method", "Method", kind="text"),
-        Column("factor", "Factor, facility", "gCO2e/kWh_facility"),
+        Column("factor", "Factor, facility", "gCO2e/kWh_facility", decimals=1),
         Column("kind", "Kind, year, treatment", kind="text"),
         Column("boundary", "Boundary", kind="text"),
         Column("year", "Year against the activity", kind="text"),

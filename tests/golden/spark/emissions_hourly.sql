@@ -1,0 +1,26 @@
+/* Emissions of a site by hour and method. */
+SELECT
+  hour_utc,
+  month,
+  quarter,
+  site_id,
+  scope,
+  category,
+  method,
+  factor_id,
+  CAST(SUM(energy_facility_kwh) AS DECIMAL(38, 12)) AS energy_facility_kwh,
+  CAST(SUM(energy_facility_low_kwh) AS DECIMAL(38, 12)) AS energy_facility_low_kwh,
+  CAST(SUM(energy_facility_high_kwh) AS DECIMAL(38, 12)) AS energy_facility_high_kwh,
+  CAST(SUM(emissions_kgco2e) AS DECIMAL(38, 12)) AS emissions_kgco2e,
+  CAST(SUM(emissions_low_kgco2e) AS DECIMAL(38, 12)) AS emissions_low_kgco2e,
+  CAST(SUM(emissions_high_kgco2e) AS DECIMAL(38, 12)) AS emissions_high_kgco2e
+FROM main.emission_lines
+GROUP BY
+  hour_utc,
+  month,
+  quarter,
+  site_id,
+  scope,
+  category,
+  method,
+  factor_id
