@@ -20,6 +20,7 @@ entity: Example Compute Ltd
 consolidation: operational control
 reporting_timezone: UTC
 factor_policy: nearest earlier
+default_power: own readings   # boards without a reading draw what boards of their kind drew where they were read
 sites:
   site-a:
     name: Pennsylvania hall

@@ -16,16 +16,17 @@ from energy.catalogue.zones import zone
 from energy.errors import FactorError, SiteFileError
 from energy.facility.pue import pue_by_hour
 from energy.ledger import attribution
-from energy.ledger.site_file import HostGroup, Site, SiteFile, expand_pattern
+from energy.ledger.site_file import OWN_READINGS, HostGroup, Site, SiteFile, expand_pattern
 from energy.ledger.store import Build
 from energy.power.accuracy import READING_ERROR
-from energy.power.defaults import default_power
+from energy.power.defaults import OwnReadings, default_power, own_power
 from energy.schema import TABLES
 from energy.schema.ddl import comments, create_table
 
 if TYPE_CHECKING:
     import duckdb
 
+_STATES = ("busy", "idle")
 SQL_FOLDER = Path(__file__).parent / "sql"
 _REBUILT = (
     *(f"core.{name}" for name in ("site", "host", "log_window", "job", "allocation", "installed_hour", "energy_hour")),
@@ -57,8 +58,10 @@ def create_views(connection: duckdb.DuckDBPyConnection) -> None:
     SqlUnitError
         A view's units do not add up, or it uses what the checker does not know.
     """
-    from energy.ledger.unit_check import check_view
+    from energy.ledger.unit_check import MACRO_STATEMENTS, check_view
 
+    for statement in MACRO_STATEMENTS:
+        connection.execute(statement)
     for table in TABLES.values():
         if table.kind == "view":
             sql = (SQL_FOLDER / f"{table.name}.sql").read_text(encoding="utf-8")
@@ -111,8 +114,9 @@ def build(work: Build, site_file: SiteFile) -> None:
     _run(connection, "20_job")
     _run(connection, "30_allocation")
     _run(connection, "40_calendar_hour", {"timezone": site_file.reporting_timezone})
-    _chips(connection, site_file)
+    _chips(connection)
     attribution.attribute(connection, work.folder)
+    _chip_power(connection, site_file)
     _run(connection, "50_installed_hour")
     _run(connection, "60_energy_hour", {"reading_error": READING_ERROR.fraction})
     _pue(connection, site_file)
@@ -226,7 +230,7 @@ def _check_hosts_once(connection: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-def _chips(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
+def _chips(connection: duckdb.DuckDBPyConnection) -> None:
     names = connection.execute(
         "SELECT chip_id FROM core.host WHERE chip_id IS NOT NULL UNION SELECT chip_id FROM core.job "
         "WHERE chip_id IS NOT NULL ORDER BY 1"
@@ -250,18 +254,23 @@ def _chips(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
             for item in chips
         ],
     )
+
+
+def _chip_power(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
+    """Set the watts of chips without a reading: by the catalogue, or by the ledger's own readings where asked for."""
     usual = site_file.default_utilisation
-    states = [
-        default_power(item, state, (usual.value, usual.least, usual.most))
-        for item in chips
-        if item.tdp_w is not None and item.idle_w is not None
-        for state in ("busy", "idle")
-    ]
-    insert_rows(
-        connection,
-        "ref.chip_power",
-        [{name: getattr(item, name) for name in item.__slots__} for item in states],
-    )
+    utilisation = (usual.value, usual.least, usual.most)
+    names = connection.execute("SELECT chip_id FROM ref.chip ORDER BY chip_id").fetchall()
+    known = [item for item in (chip(name) for (name,) in names) if item.tdp_w is not None and item.idle_w is not None]
+    states = {(item.chip_id, state): default_power(item, state, utilisation) for item in known for state in _STATES}
+    if site_file.default_power == OWN_READINGS:
+        text = (SQL_FOLDER / "build" / "45_own_power.sql").read_text(encoding="utf-8")
+        for row in connection.execute(text).fetchall():
+            own = OwnReadings(*row)
+            if (own.chip_id, own.chip_state) in states:
+                states[own.chip_id, own.chip_state] = own_power(own, states[own.chip_id, own.chip_state])
+    rows = [{name: getattr(item, name) for name in item.__slots__} for item in states.values()]
+    insert_rows(connection, "ref.chip_power", rows)
 
 
 def _hours_by_site(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
@@ -381,6 +390,7 @@ def _settings(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> Non
         "consolidation": site_file.consolidation,
         "reporting_timezone": site_file.reporting_timezone,
         "factor_policy": site_file.factor_policy,
+        "default_power": site_file.default_power,
         "basis_mix": site_file.basis_mix or "",
         "undisclosed_chips": ", ".join(site_file.undisclosed_chips),
         "code_version": __version__,

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
@@ -22,6 +22,8 @@ from energy.facility.pue import PuePeriod
 FILE_NAME = "site.yaml"
 _HOST_RANGE = re.compile(r"([^\[\],]*)\[([0-9,\-]+)\]([^\[\],]*)\Z")
 MOST_HOSTS = 100_000
+CATALOGUE: Literal["catalogue"] = "catalogue"
+OWN_READINGS: Literal["own readings"] = "own readings"
 
 
 class _Frozen(BaseModel):
@@ -120,6 +122,7 @@ class SiteFile(_Frozen):
     basis_mix: str | None = None
     chip_dialect: str | None = None
     undisclosed_chips: tuple[str, ...] = ()
+    default_power: Literal["catalogue", "own readings"] = CATALOGUE
     default_utilisation: Ratio = Ratio(value=0.5, low=0.0, high=1.0)
     sites: dict[str, Site]
 

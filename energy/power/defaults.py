@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from energy.catalogue.chips import Chip
 from energy.errors import CatalogueError
@@ -71,3 +71,58 @@ def default_power(chip: Chip, state: str, utilisation: tuple[float, float, float
         f"{100 * utilisation[0]:g} % ({100 * utilisation[1]:g} to {100 * utilisation[2]:g} %): {cited}"
     )
     return DefaultPower(chip.chip_id, state, value, low, high, source, "default")
+
+
+LEAST_CHIP_HOURS = 24.0
+LEAST_BOARD_DAYS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class OwnReadings:
+    """What a ledger's own readings say of one chip in one state: mean watts, spread of boards' daily means, extent."""
+
+    chip_id: str
+    chip_state: str
+    power_chip_w: float
+    power_chip_low_w: float
+    power_chip_high_w: float
+    chip_h: float
+    hosts: int
+    board_days: int
+
+
+def own_power(own: OwnReadings, catalogue: DefaultPower) -> DefaultPower:
+    """Return the power by own readings, or the catalogue's where the readings are too few; the source says which.
+
+    Parameters
+    ----------
+    own : OwnReadings
+        Mean of the ledger's readings of this chip in this state.
+    catalogue : DefaultPower
+        What the catalogue gives, for too few readings.
+
+    Returns
+    -------
+    DefaultPower
+        Status ``estimate``: boards that were not read are taken to draw what those that were read drew. The range is
+        the 2.5th to 97.5th percentile of the daily means of single boards, and holds the mean.
+
+    Examples
+    --------
+    >>> few = OwnReadings("a", "idle", 50.0, 48.0, 52.0, 2.0, 1, 1)
+    >>> own_power(few, DefaultPower("a", "idle", 60.0, 32.0, 100.0, "datasheet", "default")).power_chip_w
+    60.0
+
+    """
+    extent = f"{own.chip_h:,.0f} chip-hours on {own.hosts} host{'s' if own.hosts != 1 else ''}"
+    if own.chip_h < LEAST_CHIP_HOURS or own.board_days < LEAST_BOARD_DAYS:
+        return replace(catalogue, source=f"{catalogue.source}; own readings too few ({extent})")
+    return DefaultPower(
+        own.chip_id,
+        own.chip_state,
+        own.power_chip_w,
+        min(own.power_chip_low_w, own.power_chip_w),
+        max(own.power_chip_high_w, own.power_chip_w),
+        f"mean of own readings of {own.chip_state} boards, {extent}, {own.board_days} board-days",
+        "estimate",
+    )

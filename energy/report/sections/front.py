@@ -115,12 +115,9 @@ def _tier_lines(facts: QuarterFacts) -> list[str]:
 
 def _factor_lines(facts: QuarterFacts) -> list[str]:
     lines = []
-    years = {row["factor_year"] for row in facts.factors_used if row["factor_year"] is not None}
-    older = sorted(year for year in years if year < facts.quarter.year)
+    older = [words for method in facts.methods if (words := _older_years(facts, method))]
     if older:
-        share = _factor_energy(facts, older)
-        words = str(older[0]) if len(older) == 1 else f"{older[0]} to {older[-1]}"
-        lines.append(f"Factors are of {words}, older than the activity, for {share} of facility energy (location).")
+        lines.append(f"Factors are older than the activity of {facts.quarter.year}: {', '.join(older)}.")
     undated = [row for row in facts.factors_used if row["factor_year"] is None]
     if undated:
         lines.append("A factor has no year; section 10 names it.")
@@ -147,10 +144,14 @@ def _mixed(facts: QuarterFacts, method: str) -> str:
     return ", ".join(mixes(facts.bases_of(method, facts.site_ids)))
 
 
-def _factor_energy(facts: QuarterFacts, years: list[int]) -> str:
-    rows = [row for row in facts.factors_used if row["method"] == "location" and row["factor_year"] in years]
-    part = add(rows, "energy_facility_kwh")
-    return numbers.share(part, add(facts.energy, "energy_facility_kwh"))
+def _older_years(facts: QuarterFacts, method: str) -> str:
+    """Say the years of a method's factors that lie before the activity's; empty when none does."""
+    years = {row["factor_year"] for row in facts.factors_used if row["method"] == method}
+    older = sorted(year for year in years if year is not None and year < facts.quarter.year)
+    if not older:
+        return ""
+    span = str(older[0]) if len(older) == 1 else f"{older[0]} to {older[-1]}"
+    return f"{METHOD_LABELS[method].lower()} {span}"
 
 
 def _reconciliation_lines(facts: QuarterFacts) -> list[str]:
