@@ -182,7 +182,7 @@ def _tier_bars(chart: ChartBlock, width: int, name: str) -> tuple[str, float]:
                     f'{tier_fill(series.key, name)} stroke-width="1" stroke="var(--muted)"/>'
                 )
                 x += length
-        words = numbers.plain(sums[place] / form.factor, form.decimals)
+        words = numbers.plain(sums[place] / form.factor, form.decimals) if sums[place] else "0"
         out.append(_text(x + 6, y + 12.5, words, "value"))
     return "".join(out), bottom + 20
 

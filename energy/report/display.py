@@ -124,6 +124,8 @@ def cell_text(cell: Cell, column: Column, form: ColumnFormat) -> CellText:
         return CellText(cell.value)
     if column.kind == "share":
         return CellText(numbers.share(cell.value, 1))
+    if not cell.value:
+        return CellText("0", form.unit)
     scaled = Decimal(cell.value) / form.factor
     least = Decimal(1).scaleb(-form.decimals)
     if scaled and abs(scaled) < least / 2:

@@ -22,7 +22,7 @@ from energy.report.amounts import (
     unnamed_mixes,
 )
 from energy.report.model import Selection
-from energy.report.period import Held, Quarter, Reader, held_quarters
+from energy.report.period import Held, Quarter, Reader, held_quarters, parse_quarter
 from energy.schema import METHODS, TIERS
 
 UNDISCLOSED = "undisclosed"
@@ -189,6 +189,11 @@ def _pick(rows: list[dict[str, Any]], selection: Selection) -> list[dict[str, An
     return [row for row in rows if all(row[name] == value for name, value in selection)]
 
 
+def _of(quarters: list[str], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Keep the quarters that the ledger holds whole: part of a quarter is nothing to compare with."""
+    return [row for row in rows if row["quarter"] in quarters]
+
+
 def load_facts(reader: Reader, quarter: Quarter, held: Held | None = None) -> QuarterFacts:
     """Ask the ledger each question once.
 
@@ -204,7 +209,7 @@ def load_facts(reader: Reader, quarter: Quarter, held: Held | None = None) -> Qu
     key = quarter.key
     known = held or held_quarters(reader)
     first = Quarter(quarter.year - 3, quarter.number).key
-    earlier = [name for name in known.quarters if first <= name < key]
+    earlier = [name for name in known.quarters if first <= name < key and known.whole(parse_quarter(name))]
     return QuarterFacts(
         reader=reader,
         quarter=quarter,
@@ -224,6 +229,6 @@ def load_facts(reader: Reader, quarter: Quarter, held: Held | None = None) -> Qu
         reconciliation=reader.rows(queries.RECONCILIATION, [key]),
         hours=reader.rows(queries.HOURS, [key]),
         gaps=reader.rows(queries.GAPS, [key]),
-        history_energy=reader.rows(queries.HISTORY_ENERGY, [first, key]) if earlier else [],
-        history_emissions=reader.rows(queries.HISTORY_EMISSIONS, [first, key]) if earlier else [],
+        history_energy=_of(earlier, reader.rows(queries.HISTORY_ENERGY, [first, key]) if earlier else []),
+        history_emissions=_of(earlier, reader.rows(queries.HISTORY_EMISSIONS, [first, key]) if earlier else []),
     )

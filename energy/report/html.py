@@ -30,9 +30,10 @@ from energy.report.sections._cells import TIER_WORDS
 from energy.resources import resource
 
 _TEMPLATES = "reports/templates"
-_WIDE_FROM = 9  # columns, ranges counted: such a table prints on a landscape page
+_WIDE_FROM = 9  # columns, ranges counted: a section with such a table prints on landscape pages
 _RECORDS_FROM = 12  # columns of text alone: such a table is set as records
 _LONG_TEXT = 24  # characters: such a text gets a wider column
+_PROSE = 80
 _RANGE_HEAD = f"Range (95{numbers.THIN}%)"
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -58,9 +59,10 @@ def text(report: Report) -> str:
     environment.filters["code"] = _code
     template = environment.from_string((folder / "report.html.jinja").read_text(encoding="utf-8"))
     css = (folder / "report.css").read_text(encoding="utf-8")
-    sections = [
-        {"section": section, "blocks": [_view(block) for block in section.blocks]} for section in report.sections
-    ]
+    sections = []
+    for section in report.sections:
+        blocks = [_view(block) for block in section.blocks]
+        sections.append({"section": section, "blocks": blocks, "wide": any(view.get("wide") for view in blocks)})
     return template.render(report=report, css=Markup(css), sections=sections)
 
 
@@ -92,7 +94,7 @@ def _figures(block: FigureBlock) -> dict[str, Any]:
 
 def _figure(figure: Figure, scale: int, changes: int) -> dict[str, Any]:
     shown = figure_text(figure.cell)
-    words = [text for _, text in figure.changes] or ["not applicable"] * changes
+    words = [text for _, text in figure.changes] or ["not compared"] * changes
     return {
         "figure": figure,
         "text": shown,
@@ -165,6 +167,7 @@ def _row(row: Row, texts: list[CellText], columns: list[Column], ranged: list[bo
                         ("m", shown.muted),
                         ("c", column.kind == "code"),
                         ("l", column.kind == "text" and len(shown.value) > _LONG_TEXT),
+                        ("xl", column.kind == "text" and len(shown.value) > _PROSE),
                     )
                     if wanted
                 ),

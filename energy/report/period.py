@@ -72,6 +72,11 @@ class Quarter:
         return (f"{self.year}-{first:02}", f"{self.year}-{first + 1:02}", f"{self.year}-{first + 2:02}")
 
     @property
+    def hours(self) -> int:
+        """Hours in UTC; a change of the clock inside it takes or gives one."""
+        return 24 * ((self.last_day - self.first_day).days + 1)
+
+    @property
     def first_day(self) -> date:
         """First day, included."""
         return date(self.year, 3 * self.number - 2, 1)
@@ -126,22 +131,41 @@ def parse_quarter(text: str, held: Sequence[str] = ()) -> Quarter:
     return Quarter(int(match[1]), int(match[2]))
 
 
+# Hours with lines, and hours for which the ledger accounts for every installed chip.
 _HELD = """
-SELECT calendar.quarter, min(calendar.local_date) AS first_date, max(calendar.local_date) AS last_date
+SELECT calendar.quarter, min(calendar.local_date) AS first_date, max(calendar.local_date) AS last_date,
+    count(line.hour_utc) AS line_hours, count(chips.hour_utc) AS installed_hours
 FROM (SELECT DISTINCT hour_utc FROM core.energy_hour) AS line
 JOIN ref.calendar_hour AS calendar ON calendar.hour_utc = line.hour_utc
+LEFT JOIN (SELECT DISTINCT hour_utc FROM core.installed_hour) AS chips ON chips.hour_utc = line.hour_utc
 GROUP BY calendar.quarter
 ORDER BY calendar.quarter
 """
 
+# A quarter counts as whole from this share of its hours: a change of the clock must not make it partial.
+_WHOLE = 0.99
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The quarters of a ledger, oldest first, and its first and last day with rows."""
+    """The quarters of a ledger, oldest first, and its first and last day with rows.
+
+    ``hours`` counts for each quarter the hours for which the ledger accounts for every installed chip, or, in a ledger
+    without inventory, the hours with lines: jobs that began before the log leave traces in a quarter that is not held.
+    """
 
     quarters: tuple[str, ...]
     first_date: str | None
     last_date: str | None
+    hours: tuple[int, ...] = ()
+
+    def hours_of(self, quarter: Quarter) -> int:
+        """Return the hours of a quarter that the ledger holds."""
+        return dict(zip(self.quarters, self.hours, strict=True)).get(quarter.key, 0)
+
+    def whole(self, quarter: Quarter) -> bool:
+        """Tell whether the ledger holds the whole quarter, so that its sums may be compared."""
+        return self.hours_of(quarter) >= _WHOLE * quarter.hours
 
     def empty_message(self, quarter: Quarter) -> str:
         """Say that a quarter has no rows, and what the ledger covers."""
@@ -156,5 +180,10 @@ def held_quarters(reader: Reader) -> Held:
     rows = reader.rows(_HELD)
     if not rows:
         return Held((), None, None)
-    quarters = tuple(str(row["quarter"]) for row in rows)
-    return Held(quarters, str(rows[0]["first_date"]), str(rows[-1]["last_date"]))
+    column = "installed_hours" if any(row["installed_hours"] for row in rows) else "line_hours"
+    return Held(
+        tuple(str(row["quarter"]) for row in rows),
+        str(rows[0]["first_date"]),
+        str(rows[-1]["last_date"]),
+        tuple(int(row[column]) for row in rows),
+    )

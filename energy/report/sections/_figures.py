@@ -130,21 +130,19 @@ def _intensities(facts: QuarterFacts) -> list[Figure]:
     return out
 
 
-def _earlier(facts: QuarterFacts) -> tuple[str, str]:
-    return facts.quarter.previous.key, facts.quarter.year_earlier.key
+def _earlier(facts: QuarterFacts) -> list[str]:
+    """Return the quarters to compare with: the one before and that of last year, as far as the ledger has them."""
+    have = {row["quarter"] for row in facts.history_energy}
+    return [quarter.key for quarter in (facts.quarter.previous, facts.quarter.year_earlier) if quarter.key in have]
 
 
 def _changes(facts: QuarterFacts, now: Any, column: str) -> tuple[tuple[str, str], ...]:
-    """Return the change on the quarter before and on the same quarter of last year; nothing without any history."""
-    if not facts.history_energy:
-        return ()
+    """Return the change on the earlier quarters that the ledger holds whole."""
     earlier = {row["quarter"]: row[column] for row in facts.history_energy}
     return tuple((_on(key), numbers.change(now, earlier.get(key))) for key in _earlier(facts))
 
 
 def _emission_changes(facts: QuarterFacts, now: Any, method: str) -> tuple[tuple[str, str], ...]:
-    if not facts.history_energy:
-        return ()
     return tuple((_on(key), numbers.change(now, history_total(facts, key, method))) for key in _earlier(facts))
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from decimal import Decimal
 
 from energy.report import numbers
-from energy.report.amounts import ZERO, add, ratio
+from energy.report.amounts import ZERO, Amount, add, ratio
 from energy.report.display import value_text
 from energy.report.facts import QuarterFacts
 from energy.report.model import Block, Cell, ChartBlock, Column, Row, Section, Selection, Series, TableBlock
@@ -37,9 +37,13 @@ def _lead(facts: QuarterFacts) -> str:
     if facility.value is None or it.value is None:
         return f"No facility energy is known: {facility.reason}"
     return (
-        f"Facility energy is {value_text(facility.value, 'kWh_facility')}, IT energy {value_text(it.value, 'kWh_it')}; "
+        f"Facility energy is {_words(facility, 'kWh_facility')}, IT energy {_words(it, 'kWh_it')}; "
         f"the energy-weighted PUE is {value_text(pue.value, 'kWh_facility/kWh_it')}."
     )
+
+
+def _words(amount: Amount, unit: str) -> str:
+    return value_text(amount.value, unit, amount.low, amount.high)
 
 
 def _energy_row(facts: QuarterFacts, table_id: str, key: str, label: str, selection: Selection, total: bool) -> Row:

@@ -24,9 +24,10 @@ def build(facts: QuarterFacts) -> Section:
     notes = [
         "The Scope 2 figures are one quantity by different methods; they are never added.",
         RANGE_NOTE,
+        "These figures are rounded to the digits that their range allows; tables show more.",
     ]
     if not facts.history_energy:
-        notes.append("The ledger holds no earlier quarter, so no change is shown.")
+        notes.append("The ledger holds no earlier quarter as a whole, so no change is shown.")
     blocks: list[Block] = [
         Notice("Open reservations.", tuple(reservations(facts))),
         FigureBlock("front.figures", "The quarter in figures", headline(facts), tuple(notes)),
@@ -87,12 +88,21 @@ def _heaviest_site(facts: QuarterFacts) -> str:
 def reservations(facts: QuarterFacts) -> list[str]:
     """Return what a reader must know before using the figures, the weightiest first."""
     return [
+        *_period_lines(facts),
         *_tier_lines(facts),
         *gap_lines(facts, _GAPS_ON_FRONT),
         *_factor_lines(facts),
         *_reconciliation_lines(facts),
         "Scope 1, Scope 3 and water are not covered in this version.",
     ]
+
+
+def _period_lines(facts: QuarterFacts) -> list[str]:
+    quarter, held = facts.quarter, facts.held
+    if held.whole(quarter):
+        return []
+    hours = (numbers.plain(count, 0) for count in (held.hours_of(quarter), quarter.hours))
+    return [f"The ledger holds {' of '.join(hours)} hours of the quarter; the rest is not in the totals."]
 
 
 def _tier_lines(facts: QuarterFacts) -> list[str]:
@@ -215,7 +225,7 @@ def _extremes(categories: tuple[str, ...], series: list[Series]) -> str:
 def _quarters(facts: QuarterFacts) -> ChartBlock:
     last = facts.quarter
     names: list[Quarter] = [last]
-    held = {row["quarter"] for row in facts.history_energy}
+    held = {row["quarter"] for row in facts.history_energy}  # whole quarters only
     while len(names) < HISTORY_QUARTERS and names[0].previous.key >= min(held):
         names.insert(0, names[0].previous)
     series = []
