@@ -6,9 +6,11 @@ Only typer is imported at the top, so that ``energy --help`` starts at once.
 from __future__ import annotations
 
 import os
+import shlex
+import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -16,6 +18,9 @@ from energy.errors import EnergyError
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from types import FrameType
+
+    from energy.ledger.intake import Ingested
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -29,34 +34,71 @@ LedgerOption = Annotated[Path, typer.Option("--ledger", help="Ledger folder.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
+class _Stopped(BaseException):
+    """Ctrl-C: not a KeyboardInterrupt, which Python turns into its own way out wherever it has passed."""
+
+
 def main() -> None:
     """Run the command line; a stated error is one line on stderr and exit code 1, never a traceback."""
+    stops: list[int] = []
+
+    def stop(number: int, _: FrameType | None) -> None:
+        stops.append(number)
+        raise _Stopped
+
+    before = signal.signal(signal.SIGINT, stop)
     try:
-        app()
-    except EnergyError as error:
-        _fail(f"energy: {error}")
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except KeyboardInterrupt:
-        _fail("energy: stopped; the published ledger is as it was.")
-    except OSError as error:
-        _fail(f"energy: {error.filename or 'the system'}: {error.strerror or error}. Nothing was published.")
-    except Exception as error:
-        if os.environ.get("ENERGY_DEBUG"):
-            raise
-        name = type(error).__name__
-        text = (str(error).splitlines() or [""])[0][:200]
-        _fail(f"energy: internal error ({name}: {text}). Run again with ENERGY_DEBUG=1 and report what it prints.")
+        try:
+            app()
+        finally:
+            _flush()
+    except (_Stopped, Exception) as error:
+        # whoever was interrupted may have made another error of it
+        _fail("stopped; the published ledger is as it was." if stops else _words_of(error))
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
-def _fail(message: str) -> None:
-    sys.stderr.write(" ".join(message.split()) + "\n")
+def _words_of(error: BaseException) -> str:
+    """Return an error as one line that says what to do; with ENERGY_DEBUG an internal one is raised again."""
+    if isinstance(error, EnergyError):
+        return str(error)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}. Check the path, its permissions and the free space."
+    if os.environ.get("ENERGY_DEBUG"):
+        raise error
+    text = (str(error).splitlines() or [""])[0][:200]
+    return f"internal error ({type(error).__name__}: {text}). Run again with ENERGY_DEBUG=1 and report what it prints."
+
+
+def _fail(message: str) -> NoReturn:
+    sys.stderr.write("energy: " + " ".join(message.split()) + "\n")
     sys.exit(1)
 
 
 def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    try:
+        sys.stdout.write(text + "\n")
+    except BrokenPipeError:
+        _reader_left()
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _reader_left()
+
+
+def _reader_left() -> None:
+    """Go on without output: whoever read it (``head``) has seen enough, which is no error."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _command(*words: object) -> str:
+    """Return a command as a shell takes it."""
+    return shlex.join(str(word) for word in words)
 
 
 def _json(schema: str, **content: Any) -> None:
@@ -89,10 +131,13 @@ def _options(
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Folder to make.")] = Path("energy-demo"),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make.")] = Path("energy-demo"),
     as_json: JsonOption = False,
 ) -> None:
-    """Build an example ledger of a whole quarter and its carbon report."""
+    """Build an example ledger and write its carbon report.
+
+    A whole quarter of an invented fleet, generated on the spot; running it again changes nothing.
+    """
     from energy.demo import run_demo
 
     result = run_demo(folder, progress=_progress)
@@ -104,22 +149,31 @@ def demo(
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(help="Folder of the new ledger.")],
-    zone: Annotated[str, typer.Option(help="Grid zone of the first site.")] = "DEU",
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the new ledger.")],
+    zone: Annotated[str, typer.Option(help="Grid zone of the first site; see `energy catalogue zones`.")] = "DEU",
+    as_json: JsonOption = False,
 ) -> None:
     """Start a ledger: a folder with a site.yaml to fill in."""
-    from energy.catalogue.zones import zone as look_up
+    from energy.catalogue.zones import zone_match
     from energy.ledger import init as start
 
-    path = start(folder, look_up(zone).zone_id)
+    match = zone_match(zone)
+    path = start(folder, match.zone.zone_id)
+    following = _command("energy", "ingest", "jobs", "FILE", "--ledger", folder)
+    note = match.note if match.relation != "same" else ""
+    if as_json:
+        _json("init/1", site_file=str(path), zone=match.zone.zone_id, note=note or None, next=following)
+        return
     _say(f"Wrote {path}. Describe your sites and hosts there, then:")
-    _say(f"  energy ingest jobs FILE --ledger {folder}")
+    _say(f"  {following}")
+    if note:
+        _say(f"Zone {match.zone.zone_id} stands for {zone}: {note}")
 
 
 @app.command()
 def ingest(
     format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="jobs, power, allocations or hosts.")],
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="CSV (.gz, .zst too) or Parquet.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="CSV (.gz, .zst too) or Parquet.")],
     ledger: LedgerOption,
     mapping: Annotated[str | None, typer.Option(help="Mapping file, or name of a built-in one.")] = None,
     site: Annotated[str | None, typer.Option(help="Site of rows that name no host.")] = None,
@@ -128,7 +182,10 @@ def ingest(
     covers_to: Annotated[str | None, typer.Option(help="... to here; running jobs are counted until then.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read files into a new version of the ledger: all of them, or nothing."""
+    """Read files into the ledger: all of them, or nothing.
+
+    Makes a new version; refused rows are kept with their reasons.
+    """
     from energy.ledger import ingest as take_in
     from energy.ledger.intake import Request
 
@@ -139,10 +196,22 @@ def ingest(
         from dataclasses import asdict
 
         _json("ingest/1", ledger=str(ledger), files=[asdict(result) for result in results])
-        return
+    else:
+        _say_ingested(results, ledger)
+    for result in results:
+        if result.rows_rejected and not (result.rows_accepted or result.rows_duplicate):
+            from energy.errors import InputFileError
+
+            raise InputFileError(
+                f"All {result.rows_rejected:,} rows were refused; first {result.first_reject.rstrip('.')}. "
+                "Correct what it names and ingest the file again."
+            )
+
+
+def _say_ingested(results: list[Ingested], ledger: Path) -> None:
     for result in results:
         if result.batch_id is None:
-            _say(f"{result.file_name}: {result.notes[0]}")
+            _say(f"{result.file_name}: " + "; ".join(result.notes))
             continue
         _say(
             f"{result.file_name}: {result.rows_accepted:,} of {result.rows_read:,} rows stored as batch "
@@ -153,7 +222,7 @@ def ingest(
             _say(f"  {note}")
         if result.first_reject:
             _say(f"  first refused: {result.first_reject}")
-            _say(f"  all of them: energy doctor {ledger}")
+            _say(f"  by reason: {_command('energy', 'doctor', ledger)}")
 
 
 def _instant(text: str | None, option: str) -> datetime | None:
@@ -172,50 +241,85 @@ def _instant(text: str | None, option: str) -> datetime | None:
 
 
 @app.command()
-def rebuild(ledger: LedgerOption) -> None:
-    """Make a new version from the same files, after site.yaml was changed."""
+def rebuild(ledger: LedgerOption, as_json: JsonOption = False) -> None:
+    """Make a new version after site.yaml was changed.
+
+    The same files are counted again under the new description of the fleet; earlier versions stay.
+    """
     from energy.ledger.intake import rebuild as again
 
-    _say(f"Published version {again(ledger)}.")
+    version = again(ledger)
+    if as_json:
+        _json("rebuild/1", ledger=str(ledger), ledger_version=version)
+    else:
+        _say(f"Published version {version}.")
 
 
 @app.command()
 def withdraw(
-    batch: Annotated[int, typer.Argument(help="Batch number, as ingest printed it.")], ledger: LedgerOption
+    batch: Annotated[int, typer.Argument(metavar="BATCH", help="Batch number, as ingest printed it.")],
+    ledger: LedgerOption,
+    as_json: JsonOption = False,
 ) -> None:
-    """Take one ingested file back: a new version without its rows; earlier versions stay."""
+    """Take one ingested file back; earlier versions stay.
+
+    Makes a new version without the file's rows.
+    """
     from energy.ledger import withdraw as take_back
 
     name = take_back(ledger, batch)
+    if as_json:
+        _json("withdraw/1", ledger=str(ledger), batch_id=batch, file_name=name)
+        return
     _say(f"Took back batch {batch} ({name}). Reports that used it are restated when they are made again.")
 
 
 @app.command()
 def report(
-    quarter: Annotated[str, typer.Argument(help="Such as 2026Q1.")],
+    quarter: Annotated[str, typer.Argument(metavar="QUARTER", help="Such as 2026Q1.")],
     ledger: LedgerOption,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
     formats: Annotated[str, typer.Option("--format", help="Any of html,json,csv.")] = "html,json,csv",
     as_json: JsonOption = False,
 ) -> None:
     """Write the carbon report of a quarter."""
+    from energy.errors import ReportError
     from energy.ledger.reader import Ledger
-    from energy.ledger.store import pin
     from energy.report import build, write
     from energy.report.text import headline
 
+    wanted = tuple(part.strip().lower() for part in formats.split(",") if part.strip())
+    if not wanted:
+        raise ReportError("--format names no format: give any of html,json,csv.")
+    if out.is_file():
+        raise ReportError(f"{out} is a file: name a folder with --out.")
     with Ledger(ledger) as reader:
         made = build(reader, quarter)
-        paths = write(made, out, tuple(part.strip() for part in formats.split(",")))
-        pin(ledger, reader.version)
+        paths = write(made, out, wanted)
+    _keep(ledger, made.ledger_version)
     if as_json:
         _json(
-            "report-files/1", quarter=quarter, ledger_version=made.ledger_version, files=[str(path) for path in paths]
+            "report-files/1",
+            quarter=made.quarter,
+            ledger_version=made.ledger_version,
+            run_id=made.run_id,
+            empty=made.empty,
+            files=[str(path) for path in paths],
         )
         return
     _say(headline(made))
     for path in paths:
         _say(f"  {path}")
+
+
+def _keep(ledger: Path, version: int) -> None:
+    """Keep the version that a report rests on; a ledger that may only be read is left as it is, and it is said."""
+    from energy.ledger.store import pin
+
+    try:
+        pin(ledger, version)
+    except OSError as error:
+        sys.stderr.write(f"energy: note: version {version} could not be marked as reported ({error.strerror}).\n")
 
 
 @app.command()
@@ -224,17 +328,27 @@ def verify(
     ledger: LedgerOption,
     as_json: JsonOption = False,
 ) -> None:
-    """Recompute a report from the ledger's version that it names, and compare every value."""
+    """Recompute a report and compare every value.
+
+    The ledger's version that the report names is used, if it is still kept. Leaves with 1 when anything differs.
+    """
     from energy.errors import ReportError
     from energy.ledger.reader import Ledger
     from energy.report import verify as compare
     from energy.report.verify import load_document
 
-    version = load_document(document)["ledger_version"]
-    with Ledger(ledger, version=int(version)) as reader:
+    version = load_document(document).get("ledger_version")
+    if not isinstance(version, int):
+        raise ReportError(f"{document} names no version of a ledger: it is no whole report.json. Write it again.")
+    with Ledger(ledger, version=version) as reader:
         differences = compare(document, reader)
     if as_json:
-        _json("verify/1", equal=not differences, differences=[item.text for item in differences])
+        _json(
+            "verify/1",
+            ledger_version=version,
+            equal=not differences,
+            differences=[item.text for item in differences],
+        )
     elif not differences:
         _say(f"Equal: every value of {document.name} is what version {version} of the ledger gives.")
     if differences:
@@ -244,21 +358,38 @@ def verify(
 
 @app.command()
 def explain(
-    cell: Annotated[str, typer.Argument(help="Id of a value, such as front.energy_facility.")],
+    cell: Annotated[str, typer.Argument(metavar="CELL", help="Id of a value, such as front.energy_facility.")],
     ledger: LedgerOption,
     quarter: Annotated[str | None, typer.Option(help="Such as 2026Q1; the latest by default.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the way back of one value of the report, down to the lines of the datasets."""
+    """Print the way back of one value to its sources.
+
+    Ids of values stand in report.csv and report.json, and behind each value of report.html.
+    """
     from energy.ledger.reader import Ledger
     from energy.report import explain as steps_of
 
     with Ledger(ledger) as reader:
         steps = steps_of(cell, reader, quarter)
     if as_json:
-        from dataclasses import asdict
+        from energy.report.json_twin import cell_document
 
-        _json("explain/1", cell=cell, steps=[asdict(step) for step in steps])
+        _json(
+            "explain/1",
+            cell=cell,
+            steps=[
+                {
+                    "step": step.step,
+                    **{name: value for name, value in cell_document(step.cell).items() if name != "id"},
+                    "text": step.value,
+                    "status": step.status,
+                    "source": step.source,
+                    "subtotal": step.subtotal,
+                }
+                for step in steps
+            ],
+        )
         return
     for number, step in enumerate(steps, 1):
         _say(f"{number:2}. {step.step}: {step.value}")
@@ -273,7 +404,7 @@ def doctor(
     ledger: Annotated[Path, typer.Argument(metavar="DIR", help="Ledger folder.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Say what is missing, what share is measured, and what to do next."""
+    """Say what is missing, what is measured, what to do next."""
     from energy.ledger import doctor as look_through
 
     found = look_through(ledger)
@@ -291,28 +422,28 @@ def doctor(
 
 @app.command()
 def catalogue(
-    kind: Annotated[str, typer.Argument(help="chips, nodes, zones or factors.")],
-    name: Annotated[str | None, typer.Argument(help="One entry; all of them by default.")] = None,
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="chips, nodes, zones or factors.")],
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One entry; all of them by default.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is known of chips, nodes, zones and factors, from where, and what is unverified."""
-    from energy.catalogue.listing import entries, one
+    """Show chips, nodes, zones and factors with their sources.
+
+    Says what is unverified; a value that nobody published prints "not known".
+    """
+    from energy.catalogue.listing import entries, entry_lines, one, table_lines
 
     if name is None:
         listed = entries(kind)
         if as_json:
             _json("catalogue/1", kind=kind, entries=listed)
         else:
-            for row in listed:
-                _say("  ".join(f"{value}" for value in row.values()))
+            _say("\n".join(table_lines(kind, listed)))
         return
     shown = one(kind, name)
     if as_json:
         _json("catalogue-entry/1", kind=kind, entry=shown)
-        return
-    width = max(len(row["field"]) for row in shown)
-    for row in shown:
-        _say(f"{row['field']:{width}}  {row['value']}{'  (' + row['status'] + ')' if row['status'] else ''}")
+    else:
+        _say("\n".join(entry_lines(shown)))
 
 
 if __name__ == "__main__":

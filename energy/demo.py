@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -54,11 +55,12 @@ class DemoResult:
         from energy.report.text import headline
 
         files = "\n".join(f"  {path}" for path in self.paths)
+        folder, twin = shlex.quote(str(self.folder)), shlex.quote(str(self._json()))
         return (
             f"{headline(self.report)}\n\nThe report:\n{files}\n\nNext:\n"
-            f"  energy doctor {self.folder}\n"
-            f"  energy explain front.scope2_location --ledger {self.folder}\n"
-            f"  energy verify {self._json()} --ledger {self.folder}\n"
+            f"  energy doctor {folder}\n"
+            f"  energy explain front.scope2_location --ledger {folder}\n"
+            f"  energy verify {twin} --ledger {folder}\n"
             f"  energy init my-ledger        start your own; the example's inputs are in {self.folder / 'inputs'}"
         )
 
@@ -77,8 +79,17 @@ class DemoResult:
         }
 
 
-def run_demo(folder: Path, *, progress: Callable[[str], None] | None = None) -> DemoResult:
+def run_demo(folder: Path, *, scale: float = 1.0, progress: Callable[[str], None] | None = None) -> DemoResult:
     """Generate the example's inputs, take them in, write the report. Running it again changes nothing.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when absent.
+    scale : float, default 1.0
+        Size of the fleet; tests run a small one.
+    progress : callable, optional
+        Receives a line per step.
 
     Raises
     ------
@@ -95,8 +106,8 @@ def run_demo(folder: Path, *, progress: Callable[[str], None] | None = None) -> 
     _check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "site.yaml").write_text(SITE_FILE, encoding="utf-8")
-    say("generating a quarter of 57,599 jobs on 432 chips")
-    jobs, nodes, power, allocations, _ = write_inputs(folder / "inputs")
+    say("generating a quarter of jobs and a week of power readings")
+    jobs, nodes, power, allocations, _ = write_inputs(folder / "inputs", scale=scale)
     start, end = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
     ingest(
         folder,
@@ -123,7 +134,7 @@ def _check_folder(folder: Path) -> None:
     site_file = folder / "site.yaml"
     if not folder.exists() or not any(folder.iterdir()):
         return
-    if not site_file.exists() or site_file.read_text(encoding="utf-8") != SITE_FILE:
+    if not site_file.is_file() or site_file.read_bytes() != SITE_FILE.encode():
         raise LedgerError(
             f"{folder} holds something other than the example; nothing was changed. Choose another folder."
         )

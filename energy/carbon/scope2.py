@@ -152,13 +152,20 @@ def _hourly(zones: SiteZones, location: Factor, year: int, hours: npt.NDArray[np
         )
     month = hours.astype("datetime64[M]").astype(int) % 12
     hour = (hours.astype("datetime64[h]") - hours.astype("datetime64[D]")).astype(int)
+    values = profile.values[month, hour]
+    unknown = np.isnan(values)
+    if unknown.any():
+        raise FactorError(
+            f"Site {zones.site_id}: the hours of zone {zone_id} lack month {int(month[unknown][0]) + 1}, hour "
+            f"{int(hour[unknown][0])} UTC. Remove hourly_zone in site.yaml."
+        )
     _, said = restated(profile, 0.0)
     return FactorHours(
         zones.site_id,
         "hourly",
         profile.profile_id,
         hours,
-        profile.values[month, hour],
+        values,
         zones.policy,
         year_note(profile.year, year, "mean by month and UTC hour"),
         _notes(said, profile.note),

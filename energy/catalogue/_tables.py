@@ -31,6 +31,7 @@ class Column:
     allowed: tuple[str, ...]
     minimum: float | None
     maximum: float | None
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,11 @@ class Row:
         """Return a required true or false."""
         return self.values[column] is True
 
+    def maybe_flag(self, column: str) -> bool | None:
+        """Return true or false, or None when it is unknown."""
+        value = self.values[column]
+        return None if value is None else value is True
+
     def words(self, column: str) -> tuple[str, ...]:
         """Return the parts of a text that semicolons separate."""
         return tuple(word for word in self.text(column).split(";") if word)
@@ -84,14 +90,33 @@ def _column(field: dict[str, Any]) -> Column:
         tuple(rule.get("enum", ())),
         rule.get("minimum"),
         rule.get("maximum"),
+        field.get("unit", ""),
     )
+
+
+@cache
+def package() -> dict[str, Any]:
+    """Return the data package: every file of ``datasets/`` with its fields, units and licences."""
+    document: dict[str, Any] = json.loads((resource("datasets") / "datapackage.json").read_text(encoding="utf-8"))
+    return document
+
+
+def units(table: str) -> dict[str, str]:
+    """Return the unit of each column of a table; empty where it has none.
+
+    Examples
+    --------
+    >>> units("chips")["tdp_w"]
+    'W'
+
+    """
+    return {column.name: column.unit for column in declared(table)[0]}
 
 
 @cache
 def declared(table: str) -> tuple[tuple[Column, ...], tuple[str, ...]]:
     """Return the columns and the primary key that the data package declares for a table."""
-    document = json.loads((resource("datasets") / "datapackage.json").read_text(encoding="utf-8"))
-    for entry in document["resources"]:
+    for entry in package()["resources"]:
         if entry["path"] == f"{table}.csv":
             schema = entry["schema"]
             return tuple(_column(field) for field in schema["fields"]), tuple(schema["primaryKey"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,11 @@ class PuePeriod:
     value: float
     low: float
     high: float
+
+
+def _instant(moment: datetime) -> np.datetime64:
+    """Return a time as NumPy's UTC; one without a zone is UTC already."""
+    return np.datetime64(moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo is not None else moment)
 
 
 def pue_by_hour(
@@ -67,9 +72,9 @@ def pue_by_hour(
             )
         inside = np.ones(hours.size, dtype=bool)
         if period.start is not None:
-            inside &= hours >= np.datetime64(period.start.replace(tzinfo=None))
+            inside &= hours >= _instant(period.start)
         if period.end is not None:
-            inside &= hours < np.datetime64(period.end.replace(tzinfo=None))
+            inside &= hours < _instant(period.end)
         if bool(np.any(inside & ~np.isnan(result[0]))):
             raise SiteFileError(f"Site {site_id}: two PUE periods overlap. Correct from and to of pue in site.yaml.")
         result[:, inside] = np.array([[period.value], [period.low], [period.high]])

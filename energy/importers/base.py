@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from energy.errors import UnknownNameError, did_you_mean
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from energy.importers.mapping import Mapping
+    from energy.importers.mapping import Mapping as ColumnMapping
 
 ENTRY_POINT_GROUP = "energy.importers"
 
@@ -27,13 +27,47 @@ class Reject:
     row_text: str
 
 
+def rejects_table(rejects: Sequence[Reject] = ()) -> pa.Table:
+    """Return refused rows as a table: a file may have millions of them.
+
+    Examples
+    --------
+    >>> rejects_table([Reject(3, "no start", "job_id=1")]).to_pylist()
+    [{'row_number': 3, 'reason': 'no start', 'row_text': 'job_id=1'}]
+
+    """
+    import pyarrow as pa
+
+    return pa.table(
+        {
+            "row_number": pa.array([reject.row_number for reject in rejects], pa.int64()),
+            "reason": pa.array([reject.reason for reject in rejects], pa.string()),
+            "row_text": pa.array([reject.row_text for reject in rejects], pa.string()),
+        }
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Typed rows (a pyarrow Table with ``row_number``) and the rows refused among those read."""
+    """Typed rows (a pyarrow Table with ``row_number``) and the rows refused among those read.
+
+    ``rejects`` is a table of row_number, reason, row_text in the order of the file.
+    """
 
     table: pa.Table
-    rejects: list[Reject]
+    rejects: pa.Table
     rows_read: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostPeriod:
+    """What a host is from one instant to another (ms since 1970 UTC, the end not included; None is open)."""
+
+    site_id: str
+    chip_id: str | None
+    chip_count: int
+    from_ms: int | None = None
+    to_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +80,20 @@ class Context:
         ``--site``: the site of rows that name no host.
     timezone : str or None
         ``--timezone``: zone of times that carry none.
-    site_of_host : callable
-        Site of a host by ``site.yaml`` and inventory, or None.
-    chip_of_host : callable
-        Chip of a host, or None when it is not disclosed.
-    chips_of_host : callable
-        Number of chips of a host, or None.
+    hosts : mapping
+        Host -> its periods by ``site.yaml`` and inventory. A host with one period is what that says at any time.
     chip_of_name : callable
         Chip id of a name as logs write it; None for a name that ``site.yaml`` lists as undisclosed; raises
         ``UnknownNameError`` otherwise.
+    sites : tuple of str
+        Sites of ``site.yaml``.
+    notes : list of str
+        What the importer wants said about the file.
     """
 
     site_id: str | None
     timezone: str | None
-    site_of_host: Callable[[str], str | None]
-    chip_of_host: Callable[[str], str | None]
-    chips_of_host: Callable[[str], int | None]
+    hosts: Mapping[str, tuple[HostPeriod, ...]]
     chip_of_name: Callable[[str, str | None], str | None]
     sites: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
@@ -73,7 +105,7 @@ class Importer(Protocol):
     name: str
     meaning: str
 
-    def read(self, path: Path, mapping: Mapping, context: Context) -> Iterator[Batch]:
+    def read(self, path: Path, mapping: ColumnMapping, context: Context) -> Iterator[Batch]:
         """Yield batches of typed rows."""
         ...
 

@@ -4,62 +4,115 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, tzinfo
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import numpy.typing as npt
 
-from energy.errors import InputFileError, MappingError
-from energy.importers.base import Reject
-from energy.importers.mapping import ColumnRule
+from energy.errors import MappingError
+from energy.importers.base import Batch, rejects_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from energy.importers.tabular import RawBatch
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-_SCALE_MS = {"s": 1000.0, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
-_EARLIEST_MS = int(datetime(2010, 1, 1, tzinfo=UTC).timestamp() * 1000)
-_LATEST_MS = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp() * 1000)
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
+_NO_NUMBER = {"nan", "+nan", "-nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"}
+_SHOWN = 200
 
 
 class Refusals:
     """Reasons by row of one batch; a row keeps its first reason."""
 
-    def __init__(self, table: pa.Table, row_number: Ints) -> None:
-        self._table = table
-        self._row_number = row_number
-        self._reason: dict[int, str] = {}
+    def __init__(self, raw: RawBatch) -> None:
+        self._raw = raw
+        self._code = np.zeros(raw.table.num_rows, np.int32)
+        self._reasons: dict[str, int] = {"": 0}
 
     def add(self, row: int, reason: str) -> None:
         """Refuse one row."""
-        self._reason.setdefault(row, reason)
+        if self._code[row] == 0:
+            self._code[row] = self._reasons.setdefault(reason, len(self._reasons))
 
     def add_where(self, mask: Mask, reason: str) -> None:
         """Refuse every row of the mask."""
-        for row in np.flatnonzero(mask).tolist():
-            self._reason.setdefault(row, reason)
+        if mask.any():
+            self._code[mask & (self._code == 0)] = self._reasons.setdefault(reason, len(self._reasons))
 
-    def accepted(self) -> Mask:
-        """Return the rows without a reason."""
-        mask = np.ones(self._table.num_rows, dtype=bool)
-        if self._reason:
-            mask[list(self._reason)] = False
-        return mask
+    def add_each(self, mask: Mask, reason: Any) -> None:
+        """Refuse every row of the mask; ``reason`` takes the row's place and returns its own words."""
+        for row in np.flatnonzero(mask & (self._code == 0)).tolist():
+            self.add(row, reason(row))
 
-    def rejects(self) -> list[Reject]:
-        """Return the refused rows in the order of the file."""
-        out = []
-        for row in sorted(self._reason):
-            values = {name: self._table.column(name)[row].as_py() for name in self._table.column_names}
-            text = ", ".join(f"{name}={'' if value is None else value}" for name, value in values.items())
-            out.append(Reject(int(self._row_number[row]), self._reason[row], text[:200]))
-        return out
+    def batch(self, columns: dict[str, Any]) -> Batch:
+        """Return the accepted rows of these columns, and the refused rows."""
+        import pyarrow as pa
+
+        raw = self._raw
+        table = pa.table({"row_number": pa.array(raw.row_number), **columns})
+        read = raw.table.num_rows + len(raw.rejects)
+        if not self._code.any() and not raw.rejects:
+            return Batch(table, rejects_table(), read)
+        accepted = pa.array(self._code == 0)
+        refused = pa.concat_tables([rejects_table(raw.rejects), self._rejects()]).sort_by("row_number")
+        return Batch(table.filter(accepted), refused, read)
+
+    def _rejects(self) -> pa.Table:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        at = pa.array(np.flatnonzero(self._code))
+        rows = self._raw.table.take(at)
+        parts = []
+        for name in rows.column_names:
+            value = _shown(rows.column(name)).fill_null("")
+            parts.append(pc.binary_join_element_wise(pa.scalar(f"{name}="), value, pa.scalar("")))
+        text = pc.utf8_slice_codeunits(pc.binary_join_element_wise(*parts, pa.scalar(", ")), 0, _SHOWN)
+        reasons = pa.array(list(self._reasons), pa.string())
+        return pa.table(
+            {
+                "row_number": pa.array(self._raw.row_number).take(at),
+                "reason": reasons.take(pa.array(self._code[self._code > 0])),
+                "row_text": text,
+            }
+        )
+
+
+def _shown(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as text for people; times with zone in UTC, since naming another needs a zone database."""
+    import pyarrow as pa
+
+    values = plain(column)
+    kind = values.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        naive = values.cast(pa.timestamp(kind.unit, "UTC")).cast(pa.int64()).cast(pa.timestamp(kind.unit))
+        import pyarrow.compute as pc
+
+        return pc.binary_join_element_wise(naive.cast(pa.string()), pa.scalar("Z"), pa.scalar(""))
+    try:
+        return values.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())
+
+
+def plain(column: Any) -> Any:
+    """Return a column as one array without dictionary, texts as ``string``."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray):
+        chunks = column.chunks or [pa.array([], column.type)]
+        column = chunks[0] if len(chunks) == 1 else pa.concat_arrays([plain(chunk) for chunk in chunks])
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
+        column = column.cast(pa.string())
+    return column
 
 
 def texts(table: pa.Table, column: str) -> pa.Array:
@@ -67,50 +120,101 @@ def texts(table: pa.Table, column: str) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = _single(table, column)
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
+    values = plain(table.column(column))
     if not pa.types.is_string(values.type):
-        values = values.cast(pa.string())
+        values = _shown(values)
     trimmed = pc.utf8_trim_whitespace(values)
-    return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
+    blank = pc.equal(trimmed, "").fill_null(False)
+    return pc.if_else(blank, pa.scalar(None, pa.string()), trimmed) if pc.any(blank).as_py() else trimmed
 
 
-def _single(table: pa.Table, column: str) -> pa.Array:
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A column of few distinct texts: a code per row, -1 where there is none, and the texts."""
+
+    code: Ints
+    names: list[str]
+
+    @property
+    def absent(self) -> Mask:
+        """Rows without a text."""
+        return self.code < 0
+
+    def array(self) -> pa.Array:
+        """Return the column as a dictionary array."""
+        import pyarrow as pa
+
+        indices = pa.array(self.code.astype(np.int32), mask=self.absent)
+        return pa.DictionaryArray.from_arrays(indices, pa.array(self.names, pa.string()))
+
+    def where(self, chosen: list[bool]) -> Mask:
+        """Return the rows whose text is chosen; ``chosen`` has one entry per name."""
+        return np.append(np.array(chosen, bool), False)[self.code]
+
+
+def words(table: pa.Table, column: str) -> Words:
+    """Return a column of few distinct texts: look-ups are then made once per text, not once per row."""
     import pyarrow as pa
 
-    chunks = table.column(column)
-    return chunks.chunk(0) if chunks.num_chunks == 1 else pa.concat_arrays(chunks.chunks or [pa.array([], chunks.type)])
+    chunked = table.column(column)
+    values = chunked.combine_chunks() if not isinstance(chunked, pa.Array) else chunked
+    if isinstance(values, pa.ChunkedArray):
+        values = plain(values)
+    if not (pa.types.is_dictionary(values.type) and pa.types.is_string(values.type.value_type)):
+        values = texts(table, column).dictionary_encode()
+    given = [None if name is None else name.strip() for name in values.dictionary.to_pylist()]
+    place: dict[str, int] = {}
+    code_of = np.array([place.setdefault(name, len(place)) if name else -1 for name in given] + [-1], np.int64)
+    indices = np.asarray(values.indices.fill_null(-1) if values.null_count else values.indices)
+    return Words(code_of[indices], list(place))
 
 
-def numbers(table: pa.Table, column: str, refusals: Refusals, *, least: float = 0.0) -> tuple[Floats, Mask]:
+def numbers(
+    table: pa.Table, column: str, refusals: Refusals, *, least: float = 0.0, whole: bool = False, most: float = math.inf
+) -> tuple[Floats, Mask]:
     """Return a column as float64, and which rows have a value.
 
-    NaN, infinity, texts that are no plain number, and values under ``least`` are refused with their row.
+    NaN, infinity, texts that are no plain number, values under ``least`` or over ``most``, and with ``whole`` values
+    with a fraction, are refused with their row. Rows without a value are 0 in the array: look at the mask.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = _single(table, column)
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    if pa.types.is_boolean(values.type) or pa.types.is_temporal(values.type):
-        raise MappingError(f"Column {column} holds {values.type}, not numbers: map another column.")
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+    values = plain(table.column(column))
+    kind = values.type
+    if pa.types.is_string(kind):
         array, present = _numbers_of_text(values, column, refusals)
-    else:
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
         present = np.asarray(pc.is_valid(values))
-        array = np.asarray(values.cast(pa.float64(), safe=False).fill_null(0.0))
-    broken = present & ~np.isfinite(array)
-    if broken.any():
-        refusals.add_where(broken, f"{column} is not a finite number: leave the row out, or give the value")
-    low = present & np.isfinite(array) & (array < least)
-    if low.any():
-        for row in np.flatnonzero(low).tolist():
-            refusals.add(
-                row, f"{column} is {array[row]:g}; it must be at least {least:g}: correct the value or leave it out"
-            )
-    return array, present & ~broken & ~low
+        floats = values.cast(pa.float64(), safe=False)
+        array = np.asarray(floats.fill_null(0.0) if floats.null_count else floats)
+    else:
+        raise MappingError(f"Column {column} holds {kind}, not numbers: map another column.")
+    good = _check_numbers(array, present, column, refusals, (least, most), whole=whole)
+    return (array if good.all() else np.where(good, array, 0.0)), good
+
+
+def _check_numbers(
+    array: Floats, present: Mask, column: str, refusals: Refusals, limits: tuple[float, float], *, whole: bool
+) -> Mask:
+    least, most = limits
+    finite = np.isfinite(array)
+    if not finite.all():
+        refusals.add_where(present & ~finite, f"{column} is not a finite number: leave the row out, or give the value")
+        array = np.where(finite, array, least)
+    outside = present & ((array < least) | (array > most))
+    if outside.any():
+        rule = f"at least {least:g}" if most == math.inf else f"between {least:g} and {most:g}"
+        refusals.add_each(
+            outside & finite,
+            lambda row: f"{column} is {array[row]:g}; it must be {rule}: correct the value or leave the row out",
+        )
+    good: Mask = present & finite & ~outside
+    if whole:
+        broken = good & (array != np.rint(array))
+        refusals.add_each(broken, lambda row: f"{column} is {array[row]:g}; it must be a whole number: correct it")
+        good &= ~broken
+    return good
 
 
 def _numbers_of_text(values: Any, column: str, refusals: Refusals) -> tuple[Floats, Mask]:
@@ -118,192 +222,23 @@ def _numbers_of_text(values: Any, column: str, refusals: Refusals) -> tuple[Floa
     import pyarrow.compute as pc
 
     trimmed = pc.utf8_trim_whitespace(values)
-    present = np.asarray(pc.and_(pc.is_valid(trimmed), pc.not_equal(trimmed, "")).fill_null(False))
-    plain = pc.if_else(pa.array(present), trimmed, "0").fill_null("0")
+    present = np.asarray(pc.and_(pc.is_valid(trimmed), pc.not_equal(trimmed, "").fill_null(False)))
+    digits = pc.if_else(pa.array(present), trimmed, "0")
     try:
-        return np.asarray(plain.cast(pa.float64())), present
+        return np.asarray(digits.cast(pa.float64())), present
     except pa.ArrowInvalid:
-        pass  # some row is no number: find out which, one by one
-    array = np.zeros(len(plain))
-    for row, text in enumerate(plain.to_pylist()):
+        pass  # some row is no number: find out which
+    array, present = np.zeros(len(digits)), present.copy()
+    for row, text in enumerate(digits.to_pylist()):
         if _NUMBER.match(text):
             array[row] = float(text)
-        elif text.casefold() in ("nan", "inf", "-inf", "infinity", "-infinity"):
+        elif text.casefold() in _NO_NUMBER:
             array[row] = math.nan
         else:
             present[row] = False
             refusals.add(
                 row,
-                f"`{text}` in {column}, a column of numbers: write the number with a decimal point and without unit",
+                f"`{text[:60]}` in {column}, a column of numbers: write the number with a decimal point and without "
+                "unit",
             )
     return array, present
-
-
-def zone_of(name: str) -> tzinfo:
-    """Return an IANA time zone.
-
-    Raises
-    ------
-    InputFileError
-        The name is not an IANA zone.
-
-    """
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise InputFileError(f"{name} is no IANA time zone; write one such as Europe/Berlin or UTC.") from error
-
-
-def instants(table: pa.Table, rule: ColumnRule, timezone: str | None, refusals: Refusals) -> tuple[Ints, Mask]:
-    """Return a column of times as ms since 1970 UTC, and which rows have one.
-
-    Accepts timestamps with zone, ISO 8601 texts with offset, counted times with unit and origin, and times without
-    zone where a time zone is given; a local time that does not exist or occurs twice is refused with its row.
-
-    Raises
-    ------
-    InputFileError
-        Times carry no zone and none was given.
-    """
-    import pyarrow as pa
-
-    values = _single(table, rule.column)
-    if rule.unit is not None:
-        result, present = _counted(table, rule, refusals)
-    elif pa.types.is_timestamp(values.type):
-        result, present = _of_timestamps(values, rule, timezone, refusals)
-    elif pa.types.is_string(values.type) or pa.types.is_dictionary(values.type):
-        result, present = _of_texts(texts(table, rule.column), rule, timezone, refusals)
-    elif pa.types.is_null(values.type):
-        return np.zeros(len(values), np.int64), np.zeros(len(values), bool)
-    else:
-        raise MappingError(
-            f"Column {rule.column} holds {values.type}, not times: add `unit: s` (or ms) and `origin` to the mapping."
-        )
-    outside = present & ((result < _EARLIEST_MS) | (result >= _LATEST_MS))
-    if outside.any():
-        refusals.add_where(
-            outside, f"{rule.column} is not between 2010 and 2100: check the unit and origin of the mapping"
-        )
-    return result, present & ~outside
-
-
-def _counted(table: pa.Table, rule: ColumnRule, refusals: Refusals) -> tuple[Ints, Mask]:
-    if rule.unit not in _SCALE_MS:
-        raise MappingError(f"Column {rule.column}: unit {rule.unit} is no unit of counted times; use s, ms, us or ns.")
-    if rule.origin is None:
-        raise MappingError(
-            f"Column {rule.column} counts {rule.unit}: add the `origin`, for Unix time `origin: 1970-01-01T00:00:00Z`."
-        )
-    origin = _parse_instant(rule.origin, None)
-    if isinstance(origin, str):
-        raise MappingError(f"Column {rule.column}: origin {rule.origin}: {origin}.")
-    array, present = numbers(table, rule.column, refusals, least=-1e18)
-    if rule.open_end is not None:
-        present &= array != float(rule.open_end)
-    return origin + np.rint(np.where(present, array, 0.0) * _SCALE_MS[rule.unit]).astype(np.int64), present
-
-
-def _of_timestamps(values: Any, rule: ColumnRule, timezone: str | None, refusals: Refusals) -> tuple[Ints, Mask]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    present = np.asarray(pc.is_valid(values))
-    if values.type.tz is None:
-        if timezone is None:
-            raise _without_zone(rule.column)
-        return _local_times(values, present, rule, timezone, refusals)
-    as_ms = values.cast(pa.timestamp("ms", values.type.tz), safe=False).cast(pa.int64())
-    return np.asarray(as_ms.fill_null(0)), present
-
-
-def _without_zone(column: str) -> InputFileError:
-    return InputFileError(
-        f"Times in {column} carry no zone: name it with --timezone ZONE (IANA, such as Europe/Berlin or UTC). "
-        "Nothing was stored."
-    )
-
-
-def _local_times(values: Any, present: Mask, rule: ColumnRule, timezone: str, refusals: Refusals) -> tuple[Ints, Mask]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    zone_of(timezone)
-    naive = values.cast(pa.timestamp("ms"), safe=False)
-    try:
-        aware = pc.assume_timezone(naive, timezone, ambiguous="raise", nonexistent="raise")
-        return np.asarray(aware.cast(pa.int64()).fill_null(0)), present
-    except pa.ArrowInvalid:
-        pass  # some local time is absent or double: find the rows
-    early = pc.assume_timezone(naive, timezone, ambiguous="earliest", nonexistent="earliest")
-    late = pc.assume_timezone(naive, timezone, ambiguous="latest", nonexistent="latest")
-    first = np.asarray(early.cast(pa.int64()).fill_null(0))
-    second = np.asarray(late.cast(pa.int64()).fill_null(0))
-    odd = present & (first != second)
-    for row in np.flatnonzero(odd).tolist():
-        absent = second[row] - first[row] <= 1
-        why = "does not exist there (clocks go forward)" if absent else "occurs twice there (clocks go back)"
-        text = naive[row].as_py().isoformat(sep=" ")
-        refusals.add(row, f"{rule.column} {text} in {timezone} {why}: give the time in UTC or with its offset")
-    return first, present & ~odd
-
-
-def _of_texts(values: Any, rule: ColumnRule, timezone: str | None, refusals: Refusals) -> tuple[Ints, Mask]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    present = np.asarray(pc.is_valid(values))
-    if not present.any():
-        return np.zeros(len(values), np.int64), present
-    try:
-        aware = values.cast(pa.timestamp("us", "UTC"))
-        return np.asarray(aware.cast(pa.timestamp("ms", "UTC"), safe=False).cast(pa.int64()).fill_null(0)), present
-    except pa.ArrowInvalid:
-        pass  # without offset, or in another form
-    try:
-        naive = values.cast(pa.timestamp("us"))
-    except pa.ArrowInvalid:
-        return _one_by_one(values, present, rule, timezone, refusals)
-    if timezone is None:
-        raise _without_zone(rule.column)
-    return _local_times(naive, present, rule, timezone, refusals)
-
-
-def _one_by_one(
-    values: Any, present: Mask, rule: ColumnRule, timezone: str | None, refusals: Refusals
-) -> tuple[Ints, Mask]:
-    result = np.zeros(len(values), np.int64)
-    seen: dict[str, int | str] = {}
-    for row, text in enumerate(values.to_pylist()):
-        if text is None:
-            continue
-        if text not in seen:
-            seen[text] = _parse_instant(text, timezone)
-        parsed = seen[text]
-        if isinstance(parsed, str):
-            if parsed == "carries no zone":
-                raise _without_zone(rule.column)
-            present[row] = False
-            refusals.add(row, f"{rule.column} `{text}` {parsed}")
-        else:
-            result[row] = parsed
-    return result, present
-
-
-def _parse_instant(text: str, timezone: str | None) -> int | str:
-    """Return ms since 1970 UTC, or what is wrong with the text."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return "is no ISO 8601 time: write it as 2026-01-31T14:05:00Z"
-    if moment.tzinfo is None:
-        if timezone is None:
-            return "carries no zone"
-        zone = zone_of(timezone)
-        early, late = moment.replace(tzinfo=zone, fold=0), moment.replace(tzinfo=zone, fold=1)
-        if early.utcoffset() != late.utcoffset():
-            exists = early.astimezone(UTC).astimezone(zone).replace(tzinfo=None) == moment
-            why = "occurs twice there (clocks go back)" if exists else "does not exist there (clocks go forward)"
-            return f"in {timezone} {why}: give the time in UTC or with its offset"
-        moment = early
-    return int(moment.timestamp() * 1000)

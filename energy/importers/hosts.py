@@ -7,11 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from energy.errors import UnknownNameError, did_you_mean
+from energy.errors import did_you_mean
 from energy.importers.base import Batch, Context
-from energy.importers.convert import Refusals, instants, numbers, texts
+from energy.importers.convert import Refusals, Words, numbers, texts, words
 from energy.importers.mapping import Mapping
+from energy.importers.places import named_chips
 from energy.importers.tabular import RawBatch, read_batches
+from energy.importers.times import instants
+
+MOST_CHIPS_OF_HOST = 4096
 
 
 class HostsImporter:
@@ -29,60 +33,56 @@ class HostsImporter:
 def _batch(raw: RawBatch, mapping: Mapping, context: Context) -> Batch:
     import pyarrow as pa
 
-    refusals = Refusals(raw.table, raw.row_number)
+    refusals = Refusals(raw)
     host = texts(raw.table, mapping.columns["host"].column)
-    refusals.add_where(np.asarray(host.is_null()), "the row names no host")
-    count, present = numbers(raw.table, mapping.columns["chip_count"].column, refusals)
+    refusals.add_where(np.asarray(host.is_null()), "the row names no host: fill it in")
+    count, present = numbers(
+        raw.table, mapping.columns["chip_count"].column, refusals, whole=True, most=MOST_CHIPS_OF_HOST
+    )
     refusals.add_where(~present, "the host has no number of chips; write 0 for a host without")
-    given = texts(raw.table, mapping.columns["chip_name"].column)
-    chip_id: list[str | None] = []
-    for row, name in enumerate(given.to_pylist()):
-        chip_id.append(None)
-        if name is None:
-            if present[row] and count[row] > 0:
-                refusals.add(row, "the host has chips but names none: write its chip")
-            continue
-        try:
-            chip_id[row] = context.chip_of_name(name, mapping.dialect)
-        except UnknownNameError as error:
-            refusals.add(row, str(error))
-    zone = context.timezone or mapping.timezone
+    given = words(raw.table, mapping.columns["chip_name"].column)
+    refusals.add_where(present & (count > 0) & given.absent, "the host has chips but names none: write its chip")
+    site = _sites(raw, mapping, context, refusals)
+    columns = {
+        "host": host,
+        "site_id": site.array(),
+        "chip_name_given": given.array(),
+        "chip_id": named_chips(given, mapping, context, refusals).array(),
+        "installed_chip_count": pa.array(count.astype(np.int32)),
+        **_times(raw, mapping, context, refusals),
+    }
+    return refusals.batch(columns)
+
+
+def _times(raw: RawBatch, mapping: Mapping, context: Context, refusals: Refusals) -> dict[str, object]:
+    import pyarrow as pa
+
     stamp = pa.timestamp("ms", "UTC")
-    times = {}
-    for name in ("from_utc", "to_utc"):
-        rule = mapping.columns.get(name)
-        if rule is None:
-            times[name] = pa.nulls(raw.table.num_rows, stamp)
-        else:
-            values, given_time = instants(raw.table, rule, zone, refusals)
-            times[name] = pa.array(values, pa.int64(), mask=~given_time).cast(stamp)
-    table = pa.table(
-        {
-            "row_number": pa.array(raw.row_number),
-            "host": host,
-            "site_id": pa.array(_sites(raw, mapping, context, refusals), pa.string()),
-            "chip_name_given": given,
-            "chip_id": pa.array(chip_id, pa.string()),
-            "installed_chip_count": pa.array(np.rint(count).astype(np.int32)),
-            **times,
-        }
-    ).filter(pa.array(refusals.accepted()))
-    rejects = sorted([*raw.rejects, *refusals.rejects()], key=lambda reject: reject.row_number)
-    return Batch(table, rejects, raw.table.num_rows + len(raw.rejects))
-
-
-def _sites(raw: RawBatch, mapping: Mapping, context: Context, refusals: Refusals) -> list[str | None]:
-    rule = mapping.columns.get("site")
-    named = [None] * raw.table.num_rows if rule is None else texts(raw.table, rule.column).to_pylist()
-    out = []
-    for row, name in enumerate(named):
-        site = name or context.site_id
-        if site is None:
-            refusals.add(row, "the row names no site: pass --site SITE, or map the site's column")
-        elif site not in context.sites:
-            refusals.add(row, f"site {site} is not in site.yaml.{did_you_mean(site, context.sites)} Add it under sites")
-        out.append(site)
+    out = {}
+    size = raw.table.num_rows
+    read = {name: (np.zeros(size, np.int64), np.zeros(size, bool)) for name in ("from_utc", "to_utc")}
+    for name in read:
+        if name in mapping.columns:
+            read[name] = instants(raw.table, mapping.columns[name], context.timezone or mapping.timezone, refusals)
+        out[name] = pa.array(read[name][0], pa.int64(), mask=~read[name][1]).cast(stamp)
+    (start, started), (end, ended) = read["from_utc"], read["to_utc"]
+    refusals.add_where(started & ended & (end <= start), "the host's time ends before it starts: correct the times")
     return out
+
+
+def _sites(raw: RawBatch, mapping: Mapping, context: Context, refusals: Refusals) -> Words:
+    rule = mapping.columns.get("site")
+    size = raw.table.num_rows
+    named = Words(np.full(size, -1), []) if rule is None else words(raw.table, rule.column)
+    if context.site_id is None:
+        refusals.add_where(named.absent, "the row names no site: pass --site SITE, or map the site's column")
+    for place, name in enumerate(named.names):
+        if name not in context.sites:
+            near = did_you_mean(name, context.sites)
+            refusals.add_where(named.code == place, f"site {name} is not in site.yaml.{near} Add it under sites")
+    if context.site_id is None:
+        return named
+    return Words(np.where(named.absent, len(named.names), named.code), [*named.names, context.site_id])
 
 
 importer = HostsImporter()

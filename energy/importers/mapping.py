@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from energy.errors import MappingError, did_you_mean
+from energy.errors import EnergyError, MappingError, did_you_mean
+from energy.importers.yaml_text import parse_yaml, read_text
 from energy.resources import resource
 
 BOUNDARIES = ("chip", "it", "facility", "generation")
@@ -47,6 +47,8 @@ FIELDS_OF_FORMAT: dict[str, dict[str, bool]] = {
 }
 
 _NEEDS_BOUNDARY = ("power", "energy")
+_TIMES = ("submit_utc", "start_utc", "end_utc", "time_utc", "from_utc", "to_utc")
+_DIMENSION = {("power", "power"): "mW_chip", ("power", "energy"): "uJ_chip", ("jobs", "energy"): "kWh_chip"}
 
 
 class ColumnRule(BaseModel):
@@ -57,7 +59,7 @@ class ColumnRule(BaseModel):
     column: str
     unit: str | None = None
     origin: str | None = None
-    open_end: float | str | None = None
+    open_end: float | None = None
 
 
 class Mapping(BaseModel):
@@ -111,6 +113,9 @@ def _check(mapping: Mapping, where: str) -> Mapping:
             )
         if name in _NEEDS_BOUNDARY:
             _check_boundary(where, name, rule)
+            _check_dimension(where, name, rule, _DIMENSION[mapping.format, name])
+        else:
+            _check_plain_unit(where, name, rule)
     missing = [name for name, needed in known.items() if needed and name not in mapping.columns]
     if missing:
         raise MappingError(f"{where}: the mapping names no column for {', '.join(missing)}. Add it under columns.")
@@ -133,13 +138,36 @@ def _check_boundary(where: str, name: str, rule: ColumnRule) -> None:
         )
 
 
-def _parse(text: str, where: str) -> Mapping:
+def _check_dimension(where: str, name: str, rule: ColumnRule, wanted: str) -> None:
+    from energy import units
+
     try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        place = getattr(error, "problem_mark", None)
-        at = f", line {place.line + 1}" if place else ""
-        raise MappingError(f"{where}{at}: not valid YAML.") from error
+        units.scale(str(rule.unit), wanted)
+    except EnergyError as error:
+        raise MappingError(f"{where}: {name} (column {rule.column}) in {rule.unit}: {error}") from error
+
+
+def _check_plain_unit(where: str, name: str, rule: ColumnRule) -> None:
+    """Refuse units that are absent where two are in use, or that nothing would look at."""
+    place = f"{where}: {name} (column {rule.column})"
+    if name == "utilisation":
+        if rule.unit not in ("%", "percent", "1"):
+            raise MappingError(f'{place} needs its unit: "%" for 0 to 100, "1" for 0 to 1; got {rule.unit}.')
+    elif name == "chip_share":
+        try:
+            scale = float(str(rule.unit))
+        except ValueError:
+            scale = 0.0
+        if not 0 < scale <= 1:
+            raise MappingError(f'{place} needs its unit as a number: "1", or "0.001" for thousandths; got {rule.unit}.')
+    elif name not in _TIMES and (rule.unit, rule.origin, rule.open_end) != (None, None, None):
+        raise MappingError(f"{place} takes no unit, origin or open_end: remove them.")
+    elif rule.unit is None and (rule.origin is not None or rule.open_end is not None):
+        raise MappingError(f"{place}: origin and open_end belong to counted times: add `unit: s`, or remove them.")
+
+
+def _parse(text: str, where: str) -> Mapping:
+    data = parse_yaml(text, where, MappingError)
     if not isinstance(data, dict):
         raise MappingError(f"{where}: a mapping is a YAML table with format and columns.")
     try:
@@ -148,7 +176,7 @@ def _parse(text: str, where: str) -> Mapping:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "mapping"
         hint = did_you_mean(str(first["loc"][-1]), Mapping.model_fields) if first["type"] == "extra_forbidden" else ""
-        raise MappingError(f"{where}: {key}: {first['msg']}.{hint}") from error
+        raise MappingError(f"{where}: {key}: {first['msg'][:200]}.{hint}") from error
     mapping = mapping.model_copy(update={"sha256": hashlib.sha256(text.encode()).hexdigest()})
     return _check(mapping, where)
 
@@ -170,7 +198,7 @@ def load_mapping(name_or_path: str, format_name: str) -> Mapping:
     """
     path = Path(name_or_path)
     if path.is_file():
-        mapping = _parse(path.read_text(encoding="utf-8"), path.name)
+        mapping = _parse(read_text(path, MappingError), path.name)
     else:
         known = {mapping.name: mapping for mapping in built_in_mappings()}
         if name_or_path not in known:

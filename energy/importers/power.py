@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from energy.importers.base import Batch, Context
-from energy.importers.convert import Floats, Mask, Refusals, instants, numbers
+from energy.importers.base import Batch, Context, HostPeriod
+from energy.importers.convert import Floats, Ints, Mask, Refusals, numbers, words
 from energy.importers.mapping import Mapping
+from energy.importers.places import Places, check_device, places
 from energy.importers.tabular import RawBatch, read_batches
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from energy.importers.times import instants
 
 MOST_OF_TDP = (
     2.0  # a reading above twice the vendor's maximum is no reading: spikes seen in public traces stay under 1.5
 )
+MOST_W = 100_000.0  # of a chip whose maximum is not known: the largest single device, a wafer, draws a quarter of it
+_MOST_ENERGY_MICROJ = 9e18  # a whole number of 64 bits
 
 
 class PowerImporter:
@@ -36,53 +36,36 @@ class PowerImporter:
 def _batch(raw: RawBatch, mapping: Mapping, context: Context) -> Batch:
     import pyarrow as pa
 
-    refusals = Refusals(raw.table, raw.row_number)
+    refusals = Refusals(raw)
     time_ms, timed = instants(raw.table, mapping.columns["time_utc"], context.timezone or mapping.timezone, refusals)
-    refusals.add_where(~timed, "the reading has no time")
-    host = _host(raw, mapping, context, refusals)
-    index, indexed = numbers(raw.table, mapping.columns["device_index"].column, refusals)
-    refusals.add_where(~indexed, "the reading has no device index")
+    refusals.add_where(~timed, "the reading has no time: fill it in")
+    host = words(raw.table, mapping.columns["host"].column)
+    refusals.add_where(host.absent, "the reading names no host: fill it in")
+    at = places(host, time_ms, timed, context, refusals)
+    index, indexed = numbers(raw.table, mapping.columns["device_index"].column, refusals, whole=True, most=65_535)
+    refusals.add_where(~indexed, "the reading has no device index: fill it in, counting from 0")
+    check_device(index, indexed, host, at, refusals)
     power, has_power = _read(raw, mapping, "power", "mW_chip", refusals)
     used, has_use = _utilisation(raw, mapping, refusals)
-    energy, has_energy = _read(raw, mapping, "energy", "uJ_chip", refusals)
-    nothing = ~(has_power | has_use | has_energy)
-    refusals.add_where(nothing, "no reading in the row: leave it out; a gap is not zero")
-    _check_most(power, has_power, host, context, refusals)
-    table = pa.table(
+    energy, has_energy = _energy(raw, mapping, refusals)
+    refusals.add_where(~(has_power | has_use | has_energy), "no reading in the row: leave it out; a gap is not zero")
+    power = _check_most(power, has_power, at, refusals)
+    return refusals.batch(
         {
-            "row_number": pa.array(raw.row_number),
-            "host": host,
+            "host": host.array(),
             "device_index": pa.array(index.astype(np.int32)),
             "time_ms": pa.array(time_ms),
-            "power_milliw": pa.array(np.rint(power).astype(np.int64), mask=~has_power),
-            "utilisation_pct": pa.array(used.astype(np.float32), mask=~has_use),
-            "energy_microj": pa.array(np.rint(energy).astype(np.int64), mask=~has_energy),
+            "power_milliw": _whole(power, has_power),
+            "utilisation_pct": pa.array(used.astype(np.float32), mask=None if has_use.all() else ~has_use),
+            "energy_microj": _whole(energy, has_energy),
         }
     )
-    accepted = refusals.accepted()
-    rejects = sorted([*raw.rejects, *refusals.rejects()], key=lambda reject: reject.row_number)
-    table = table if accepted.all() else table.filter(pa.array(accepted))
-    return Batch(table, rejects, raw.table.num_rows + len(raw.rejects))
 
 
-def _host(raw: RawBatch, mapping: Mapping, context: Context, refusals: Refusals) -> pa.DictionaryArray:
-    """Return the hosts as a dictionary; refuse rows of hosts that no site has."""
+def _whole(values: Floats, present: Mask) -> object:
     import pyarrow as pa
 
-    column = raw.table.column(mapping.columns["host"].column).combine_chunks()
-    encoded = column if pa.types.is_dictionary(column.type) else column.cast(pa.string()).dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.unify_dictionaries().combine_chunks()
-    names = [None if name is None else name.strip() for name in encoded.dictionary.to_pylist()]
-    indices = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
-    refusals.add_where(indices < 0, "the reading names no host")
-    for position, name in enumerate(names):
-        if not name or context.site_of_host(name) is None:
-            refusals.add_where(
-                indices == position,
-                f"host {name or '(blank)'} is in no site: add it to hosts in site.yaml, or ingest an inventory",
-            )
-    return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(names, pa.string()))
+    return pa.array(np.rint(values).astype(np.int64), mask=None if present.all() else ~present)
 
 
 def _read(raw: RawBatch, mapping: Mapping, field: str, unit: str, refusals: Refusals) -> tuple[Floats, Mask]:
@@ -91,34 +74,52 @@ def _read(raw: RawBatch, mapping: Mapping, field: str, unit: str, refusals: Refu
     rule = mapping.columns.get(field)
     if rule is None:
         return np.zeros(raw.table.num_rows), np.zeros(raw.table.num_rows, bool)
-    values, present = numbers(raw.table, rule.column, refusals)
+    values, present = numbers(raw.table, rule.column, refusals, most=1e290)
     return values * units.scale(str(rule.unit), unit), present
+
+
+def _energy(raw: RawBatch, mapping: Mapping, refusals: Refusals) -> tuple[Floats, Mask]:
+    energy, present = _read(raw, mapping, "energy", "uJ_chip", refusals)
+    over = present & (energy > _MOST_ENERGY_MICROJ)
+    if over.any():
+        column = mapping.columns["energy"].column
+        refusals.add_where(over, f"{column} is over 2.5 GWh in one reading: check its unit in the mapping")
+        energy = np.where(over, 0.0, energy)
+    return energy, present & ~over
 
 
 def _utilisation(raw: RawBatch, mapping: Mapping, refusals: Refusals) -> tuple[Floats, Mask]:
     rule = mapping.columns.get("utilisation")
     if rule is None:
         return np.zeros(raw.table.num_rows), np.zeros(raw.table.num_rows, bool)
-    values, present = numbers(raw.table, rule.column, refusals)
+    values, present = numbers(raw.table, rule.column, refusals, most=1e30)
     percent = values * (1.0 if rule.unit in ("%", "percent") else 100.0)
-    refusals.add_where(present & (percent > 100), f"{rule.column} is over 100 %: check its unit in the mapping")
-    return percent, present
+    over = present & (percent > 100)
+    refusals.add_where(over, f"{rule.column} is over 100 %: correct it, or check its unit in the mapping")
+    return np.where(over, 0.0, percent) if over.any() else percent, present & ~over
 
 
-def _check_most(power: Floats, present: Mask, host: Any, context: Context, refusals: Refusals) -> None:
-    """Refuse readings that no such board can draw: mostly a wrong unit, such as mW mapped as W."""
+def _most_milliw(period: HostPeriod) -> tuple[float, str]:
     from energy.catalogue.chips import chip
 
-    indices = np.asarray(host.indices.fill_null(0)).astype(np.int64)
-    most = np.full(len(host.dictionary) or 1, np.inf)
-    for position, name in enumerate(host.dictionary.to_pylist()):
-        chip_id = context.chip_of_host(name) if name else None
-        tdp_w = None if chip_id is None else chip(chip_id).tdp_w
-        if tdp_w is not None:
-            most[position] = MOST_OF_TDP * tdp_w * 1000
-    for row in np.flatnonzero(present & (power > most[indices])).tolist():
-        limit = most[indices[row]] / 1000 / MOST_OF_TDP
-        refusals.add(row, f"{power[row] / 1000:g} W is over twice the board's maximum of {limit:g} W: check the unit")
+    tdp_w = None if period.chip_id is None else chip(period.chip_id).tdp_w
+    if tdp_w is None:
+        return MOST_W * 1000, f"more than any device draws ({MOST_W:g} W)"
+    return MOST_OF_TDP * tdp_w * 1000, f"over twice the board's maximum of {tdp_w:g} W"
+
+
+def _check_most(power: Floats, present: Mask, at: Places, refusals: Refusals) -> Floats:
+    """Refuse readings that no such board can draw: mostly a wrong unit, such as mW mapped as W."""
+    limits = [_most_milliw(period) for period in at.periods] + [(MOST_W * 1000, "more than any device draws")]
+    most = np.array([limit for limit, _ in limits])[at.period]
+    over = present & (power > most)
+    if not over.any():
+        return power
+    period: Ints = at.period
+    refusals.add_each(
+        over, lambda row: f"{power[row] / 1000:g} W is {limits[period[row]][1]}: check the unit in the mapping"
+    )
+    return np.where(over, 0.0, power)
 
 
 importer = PowerImporter()

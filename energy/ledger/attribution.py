@@ -1,20 +1,21 @@
-"""Give the energy of readings to whoever held the device, one telemetry file at a time (``power.readings``).
+"""Give the energy of readings to whoever held the device, one UTC day at a time (``power.readings``).
 
-A file is read again only when it, or the allocations of its day, have changed.
+A day is read again only when its files, the allocations of that day or the chips of its hosts have changed.
 """
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from energy.catalogue.chips import chip
 from energy.ledger.telemetry import NONE, Arrays, day_number, read_day
 from energy.power.chip import chip_power
-from energy.power.readings import DAY_MS, TIER_CODES, Allocations, OwnedEnergy, Readings, energy_by_owner
+from energy.power.readings import DAY_MS, TIER_CODES, Allocations, OwnedEnergy, Readings, energy_by_owner, sort_order
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,32 +39,45 @@ def register_devices(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def attribute(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Bring ``core.device_hour`` up to date with the version's telemetry files and allocations."""
-    files = connection.execute(
-        "SELECT partition_path, site_id, local_date FROM raw.telemetry_file ORDER BY partition_path"
-    ).fetchall()
+    """Bring ``core.device_hour`` up to date with the version's telemetry files and allocations, UTC day by UTC day."""
+    days: dict[int, list[str]] = {}
+    for path, date in connection.execute(
+        "SELECT partition_path, local_date FROM raw.telemetry_file ORDER BY partition_path"
+    ).fetchall():
+        days.setdefault(day_number(date), []).append(path)
     done: dict[str, str] = dict(
         connection.execute("SELECT partition_path, allocation_sha256 FROM core.attributed_file").fetchall()
     )
-    current = {path for path, _, _ in files}
+    for number in {day_number(Path(path).parts[2].partition("=")[2]) for path in done} - set(days):
+        _clear(connection, number)
     kept: dict[str, str] = {}
-    fresh: list[tuple[str, int, OwnedEnergy]] = []
-    days_to_clear = {(Path(path).parts[1], Path(path).parts[2]) for path in set(done) - current}
-    for path, site_id, date in files:
-        number = day_number(date)
-        held = _allocations(connection, site_id, number)
-        digest = _digest(held, _tdp_by_device(connection, site_id))
-        kept[path] = digest
-        if done.get(path) != digest:
-            days_to_clear.add((f"site={site_id}", f"date={date}"))
-            owned = energy_by_owner(_readings(read_day(folder / path), connection, site_id), held)
-            fresh.append((path, number, owned))
-    for site_part, date_part in sorted(days_to_clear):
-        _clear(connection, site_part.partition("=")[2], day_number(date_part.partition("=")[2]))
-    for _, number, owned in fresh:
-        _insert(connection, number, owned)
+    for number, paths in sorted(days.items()):
+        held = _allocations(connection, number)
+        curves = _curves(connection, number)
+        digest = _digest(paths, held, curves)
+        kept |= dict.fromkeys(paths, digest)
+        if any(done.get(path) != digest for path in paths):
+            _clear(connection, number)
+            for rows in _day_rows(folder, paths):
+                _insert(connection, number, energy_by_owner(_readings(rows, curves), held))
     connection.execute("DELETE FROM core.attributed_file")
     _insert_rows(connection, kept)
+
+
+def _day_rows(folder: Path, paths: list[str]) -> list[Arrays]:
+    """Read the files of one day; where a host changed its site between two files, its boards still count once."""
+    days = [read_day(folder / path) for path in paths]
+    devices = [np.unique(rows["device_key"]) for rows in days]
+    if len(days) == 1 or np.unique(np.concatenate(devices)).size == sum(keys.size for keys in devices):
+        return days
+    # of two readings of one device and time the one that was stored first counts, as it does within a file
+    days.sort(key=lambda rows: int(rows["batch_id"].min()))
+    both = {name: np.concatenate([rows[name] for rows in days]) for name in days[0]}
+    order = sort_order(both["device_key"], both["time_ms"].astype(np.int64))
+    merged = {name: values[order] for name, values in both.items()}
+    new = np.ones(order.size, bool)
+    new[1:] = (np.diff(merged["device_key"]) != 0) | (np.diff(merged["time_ms"]) != 0)
+    return [{name: values[new] for name, values in merged.items()}]
 
 
 def _insert_rows(connection: duckdb.DuckDBPyConnection, kept: dict[str, str]) -> None:
@@ -75,14 +89,14 @@ def _insert_rows(connection: duckdb.DuckDBPyConnection, kept: dict[str, str]) ->
         connection.unregister("incoming")
 
 
-def _allocations(connection: duckdb.DuckDBPyConnection, site_id: str, number: int) -> Allocations:
-    """Return what was held on devices of a site on one day, with times in ms of that day."""
+def _allocations(connection: duckdb.DuckDBPyConnection, number: int) -> Allocations:
+    """Return what was held on devices on one day, with times in ms of that day."""
     start = number * DAY_MS
     rows = connection.execute(
         "SELECT allocation_key, device_key, chip_count, epoch_ms(start_utc) - ? AS start_ms, "
-        "epoch_ms(end_utc) - ? AS end_ms FROM core.allocation WHERE site_id = ? AND device_key IS NOT NULL "
+        "epoch_ms(end_utc) - ? AS end_ms FROM core.allocation WHERE device_key IS NOT NULL "
         "AND epoch_ms(start_utc) < ? AND epoch_ms(end_utc) > ? ORDER BY allocation_key",
-        [start, start, site_id, start + DAY_MS, start],
+        [start, start, start + DAY_MS, start],
     ).fetchnumpy()
     whole = {name: np.asarray(rows[name]).astype(np.int64) for name in ("allocation_key", "device_key")}
     times = {name: np.asarray(rows[name]).astype(np.int64) for name in ("start_ms", "end_ms")}
@@ -90,30 +104,55 @@ def _allocations(connection: duckdb.DuckDBPyConnection, site_id: str, number: in
     return Allocations(whole["allocation_key"], whole["device_key"], share, times["start_ms"], times["end_ms"])
 
 
-def _digest(held: Allocations, power: dict[int, tuple[float, float]]) -> str:
-    digest = hashlib.sha256()
+def _digest(paths: list[str], held: Allocations, curves: list[Curve]) -> str:
+    """Return what a day's result depends on; a file's path holds the hash of its content."""
+    digest = hashlib.sha256("\n".join(paths).encode())
     for values in (held.allocation_key, held.device_key, held.share, held.start_ms, held.end_ms):
         digest.update(np.ascontiguousarray(values).tobytes())
-    digest.update(repr(sorted(power.items())).encode())
+    digest.update(repr(curves).encode())
     return digest.hexdigest()
 
 
-def _tdp_by_device(connection: duckdb.DuckDBPyConnection, site_id: str) -> dict[int, tuple[float, float]]:
-    """Return (idle, maximum) watts of each device of a site whose chip is known."""
+class Curve(NamedTuple):
+    """Idle and maximum watts of a device while its host holds one kind of chip, times in ms of the day."""
+
+    device_key: int
+    start_ms: int
+    end_ms: int
+    idle_w: float
+    tdp_w: float
+
+
+def _curves(connection: duckdb.DuckDBPyConnection, number: int) -> list[Curve]:
+    """Return the curves of one day's devices whose chip is known; a host may change its chips."""
+    start = number * DAY_MS
     rows = connection.execute(
-        "SELECT device.device_key, max(host.chip_id) FROM core.device AS device JOIN core.host AS host "
-        "ON host.host = device.host WHERE host.site_id = ? AND host.chip_id IS NOT NULL GROUP BY 1 ORDER BY 1",
-        [site_id],
+        "SELECT device.device_key, host.chip_id, coalesce(epoch_ms(host.from_utc) - ?, 0), "
+        "coalesce(epoch_ms(host.to_utc) - ?, ?) FROM core.device AS device JOIN core.host AS host "
+        "ON host.host = device.host WHERE host.chip_id IS NOT NULL AND coalesce(epoch_ms(host.from_utc) < ?, true) "
+        "AND coalesce(epoch_ms(host.to_utc) > ?, true) ORDER BY 1, 3, 2",
+        [start, start, DAY_MS, start + DAY_MS, start],
     ).fetchall()
-    out = {}
-    for device_key, chip_id in rows:
-        known = chip(chip_id)
-        if known.idle_w is not None and known.tdp_w is not None:
-            out[int(device_key)] = (known.idle_w, known.tdp_w)
-    return out
+    return [
+        Curve(int(device_key), max(0, int(begin)), min(DAY_MS, int(end)), known.idle_w, known.tdp_w)
+        for device_key, known, begin, end in ((key, chip(name), begin, end) for key, name, begin, end in rows)
+        if known.idle_w is not None and known.tdp_w is not None
+    ]
 
 
-def _readings(rows: Arrays, connection: duckdb.DuckDBPyConnection, site_id: str) -> Readings:
+def _modelled_w(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
+    """Return watts by utilisation; NaN where the chip is not known at that time."""
+    watts = np.full((rows["time_ms"].size, 2), np.nan)
+    begin = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="left")
+    finish = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="right")
+    for curve, first, last in zip(curves, begin.tolist(), finish.tolist(), strict=True):
+        time = rows["time_ms"][first:last]
+        watts[first:last][(time >= curve.start_ms) & (time < curve.end_ms)] = (curve.idle_w, curve.tdp_w)
+    modelled: npt.NDArray[np.float64] = chip_power.kernel(watts[:, 0], watts[:, 1], rows["utilisation_pct"] / 100.0)
+    return modelled
+
+
+def _readings(rows: Arrays, curves: list[Curve]) -> Readings:
     """Turn stored rows into power by tier: energy first, then power, then utilisation through the curve.
 
     A row that gives utilisation alone, of a chip that is not disclosed, is no reading: its time stays a gap.
@@ -127,10 +166,7 @@ def _readings(rows: Arrays, connection: duckdb.DuckDBPyConnection, site_id: str)
     only_use = (power == NONE) & ~has_energy
     keep = np.ones(power.size, bool)
     if only_use.any():
-        known = _tdp_by_device(connection, site_id)
-        device = rows["device_key"][only_use]
-        watts = np.array([known.get(key, (np.nan, np.nan)) for key in device.tolist()])
-        modelled: Any = chip_power.kernel(watts[:, 0], watts[:, 1], rows["utilisation_pct"][only_use] / 100.0)
+        modelled = _modelled_w({name: values[only_use] for name, values in rows.items()}, curves)
         at = np.flatnonzero(only_use)
         keep[at[~np.isfinite(modelled)]] = False
         power[at] = np.where(np.isfinite(modelled), np.rint(np.nan_to_num(modelled) * 1000), 0).astype(np.int64)
@@ -139,12 +175,10 @@ def _readings(rows: Arrays, connection: duckdb.DuckDBPyConnection, site_id: str)
     return Readings(*(column if keep.all() else column[keep] for column in columns))
 
 
-def _clear(connection: duckdb.DuckDBPyConnection, site_id: str, number: int) -> None:
+def _clear(connection: duckdb.DuckDBPyConnection, number: int) -> None:
     connection.execute(
-        "DELETE FROM core.device_hour WHERE epoch_ms(hour_utc) >= ? AND epoch_ms(hour_utc) < ? AND device_key IN ("
-        "SELECT device.device_key FROM core.device AS device JOIN core.host AS host ON host.host = device.host "
-        "WHERE host.site_id = ?)",
-        [number * DAY_MS, (number + 1) * DAY_MS, site_id],
+        "DELETE FROM core.device_hour WHERE epoch_ms(hour_utc) >= ? AND epoch_ms(hour_utc) < ?",
+        [number * DAY_MS, (number + 1) * DAY_MS],
     )
 
 

@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from energy.errors import EnergyError, InputFileError, LedgerError, MappingError, SiteFileError, did_you_mean
-from energy.importers import Context, Reject, importer
-from energy.importers.convert import zone_of
+from energy.errors import InputFileError, LedgerError, MappingError
+from energy.importers import importer
 from energy.importers.mapping import Mapping, load_mapping, match_mapping
 from energy.importers.tabular import check_readable, header_of
 from energy.ledger.build import build, create_schema, first_row, insert_rows
-from energy.ledger.site_file import SiteFile, expand_pattern, read_site_file
+from energy.ledger.fleet import context_of, follow
+from energy.ledger.rows import Counts, append_rows, insert_rejects
+from energy.ledger.site_file import SiteFile, read_site_file
 from energy.ledger.store import Build, next_version, published
-from energy.ledger.telemetry import Stage, day_number
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_RAW_TABLE = {"jobs": "raw.job", "allocations": "raw.allocation", "hosts": "raw.host"}
-_KEY = {
-    "jobs": ("job_id", "start_utc", "site_id", "host"),
-    "allocations": ("job_id", "host", "device_index", "start_utc"),
-    "hosts": ("host", "from_utc"),
-}
-_VALUES = {
-    "jobs": ("end_utc", "chip_count", "chip_id", "project", "energy_chip_kwh"),
-    "allocations": ("end_utc",),
-    "hosts": ("site_id", "chip_id", "installed_chip_count", "to_utc"),
-}
-# a later export of the log may close a run that was still open: that is news, no conflict
-_MAY_FOLLOW = {"jobs": "known.end_utc IS NULL", "allocations": "known.end_utc IS NULL", "hosts": "false"}
+_ROW_TABLES = ("raw.job", "raw.allocation", "raw.host", "raw.rejects", "raw.batch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +57,10 @@ class Request:
     covers_to: datetime | None = None
 
 
+class _NothingNewError(Exception):
+    """Leaves the build of a version that would be equal to the published one."""
+
+
 def ingest(
     folder: Path,
     requests: Sequence[Request],
@@ -102,32 +90,75 @@ def ingest(
     ------
     EnergyError
         A file, mapping or ``site.yaml`` cannot be read; the published version stays as it is.
+
+    Notes
+    -----
+    A file that is known and had no row refused is not read again. One with refused rows is: what refused them may have
+    been mended. Where nothing at all is new, no version is made.
     """
     say = progress or (lambda _: None)
+    folder = Path(folder)
+    requests = [replace(request, path=Path(request.path)) for request in requests]
     for request in requests:
-        check_readable(request.path)
+        _check_request(request)
     site_file = read_site_file(folder)
+    known = _known(folder, site_file, requests)
+    if known is not None:
+        return known
     results: list[Ingested] = []
-    if all(_is_known(folder, request) for request in requests):
-        return [_nothing_new(request) for request in requests]
-    with next_version(folder, threads) as work:
-        create_schema(work.connection)
-        for request in requests:
-            say(f"reading {request.path.name}")
-            results.append(_ingest_one(work, site_file, request))
-        say("building the ledger")
-        build(work, site_file)
-        say(f"publishing version {work.version}")
+    try:
+        with next_version(folder, threads) as work:
+            create_schema(work.connection)
+            changed = _site_file_changed(work.connection, site_file)
+            for request in requests:
+                say(f"reading {request.path.name}")
+                results.append(_ingest_one(work, site_file, request))
+            _leave_if(all(result.batch_id is None for result in results) and not changed)
+            say("building the ledger")
+            _build(work, site_file)
+            say(f"publishing version {work.version}")
+    except _NothingNewError:
+        return results
     return results
 
 
+def _leave_if(nothing_new: bool) -> None:
+    if nothing_new:
+        raise _NothingNewError
+
+
+def _check_request(request: Request) -> None:
+    importer(request.format)
+    check_readable(request.path)
+    for name in ("covers_from", "covers_to"):
+        moment = getattr(request, name)
+        if moment is not None and moment.tzinfo is None:
+            raise InputFileError(f"{request.path.name}: {name} {moment} carries no zone: give it one, such as UTC.")
+    if request.covers_from and request.covers_to and request.covers_from >= request.covers_to:
+        raise InputFileError(
+            f"{request.path.name}: the log's window ends ({request.covers_to:%Y-%m-%dT%H:%M}) before it starts "
+            f"({request.covers_from:%Y-%m-%dT%H:%M}): correct --covers-from and --covers-to."
+        )
+
+
+def _build(work: Build, site_file: SiteFile) -> None:
+    follow(work, site_file)
+    build(work, site_file)
+
+
 def rebuild(folder: Path, *, threads: int | None = None) -> int:
-    """Make a new version from the same files after ``site.yaml`` was changed; return its number."""
+    """Make a new version from the same files after ``site.yaml`` was changed; return its number.
+
+    Raises
+    ------
+    SiteFileError
+        Stored rows have no place in the changed file; nothing is published.
+    """
     site_file = read_site_file(folder)
     published(folder)
     with next_version(folder, threads) as work:
         create_schema(work.connection)
-        build(work, site_file)
+        _build(work, site_file)
         return work.version
 
 
@@ -148,59 +179,22 @@ def withdraw(folder: Path, batch_id: int, *, threads: int | None = None) -> str:
     published(folder)
     with next_version(folder, threads) as work:
         connection = work.connection
+        create_schema(connection)
         batches = dict(connection.execute("SELECT batch_id, file_name FROM raw.batch ORDER BY 1").fetchall())
         if batch_id not in batches:
             have = ", ".join(f"{number} ({name})" for number, name in batches.items()) or "none"
             raise LedgerError(f"No batch {batch_id} in the ledger; batches: {have}.")
-        _withdraw_readings(work, batch_id)
-        for table in ("raw.job", "raw.allocation", "raw.host", "raw.rejects", "raw.batch"):
-            connection.execute(f"DELETE FROM {table} WHERE batch_id = ?", [batch_id])
-        build(work, site_file)
+        _take_out(work, batch_id)
+        _build(work, site_file)
         return str(batches[batch_id])
 
 
-def _withdraw_readings(work: Build, batch_id: int) -> None:
-    from energy.ledger.telemetry import read_day, write_day
+def _take_out(work: Build, batch_id: int) -> None:
+    from energy.ledger.readings import withdraw_readings
 
-    connection = work.connection
-    touched = connection.execute(
-        "SELECT file.partition_path, file.site_id, file.local_date FROM raw.telemetry_batch AS part "
-        "JOIN raw.telemetry_file AS file ON file.partition_path = part.partition_path WHERE part.batch_id = ?",
-        [batch_id],
-    ).fetchall()
-    for path, site_id, date in touched:
-        rows = read_day(work.folder / path)
-        keep = rows["batch_id"] != batch_id
-        _forget_file(work, path)
-        if keep.any():
-            kept = {name: values[keep] for name, values in rows.items()}
-            _list_file(work, write_day(work.folder, (site_id, day_number(date)), kept))
-
-
-def _forget_file(work: Build, path: str) -> None:
-    for table in ("raw.telemetry_file", "raw.telemetry_batch"):
-        work.connection.execute(f"DELETE FROM {table} WHERE partition_path = ?", [path])
-
-
-def _list_file(work: Build, day: Any) -> None:
-    insert_rows(
-        work.connection,
-        "raw.telemetry_file",
-        [
-            {
-                name: getattr(day, name)
-                for name in ("partition_path", "content_sha256", "site_id", "local_date", "row_count")
-            }
-        ],
-    )
-    insert_rows(
-        work.connection,
-        "raw.telemetry_batch",
-        [
-            {"batch_id": number, "partition_path": day.partition_path, "row_count": count}
-            for number, count in day.by_batch.items()
-        ],
-    )
+    withdraw_readings(work, batch_id)
+    for table in _ROW_TABLES:
+        work.connection.execute(f"DELETE FROM {table} WHERE batch_id = ?", [batch_id])
 
 
 def _sha256(path: Path) -> str:
@@ -208,109 +202,158 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _is_known(folder: Path, request: Request) -> bool:
-    """Tell whether the same file was read before with nothing refused: there is nothing to do then."""
+def _site_file_changed(connection: Any, site_file: SiteFile) -> bool:
+    """Tell whether ``site.yaml`` says something else than it did for this version."""
+    row = first_row(connection, "SELECT key_value FROM ref.setting WHERE key_name = 'site_file_sha256'")
+    return row is not None and row[0] != hashlib.sha256(site_file.model_dump_json().encode()).hexdigest()
+
+
+_SAME_FILE = (
+    "SELECT batch_id, rows_rejected, rows_accepted + rows_duplicate AS rows FROM raw.batch "
+    "WHERE file_sha256 = ? AND format = ? ORDER BY batch_id DESC LIMIT 1"
+)
+
+
+def _known(folder: Path, site_file: SiteFile, requests: Sequence[Request]) -> list[Ingested] | None:
+    """Return the answer without taking the lock where all files are known and nothing was refused or changed."""
     from energy.ledger.reader import Ledger
 
     try:
         published(folder)
     except LedgerError:
-        return False
+        return None
+    results = []
     with Ledger(folder) as ledger:
-        found = ledger.rows(
-            "SELECT max(batch_id) AS batch_id FROM raw.batch "
-            "WHERE file_sha256 = ? AND format = ? AND rows_rejected = 0",
-            [_sha256(request.path), request.format],
-        )
-    return found[0]["batch_id"] is not None
+        setting = ledger.rows("SELECT key_value FROM ref.setting WHERE key_name = 'site_file_sha256'")
+        digest = hashlib.sha256(site_file.model_dump_json().encode()).hexdigest()
+        if not setting or setting[0]["key_value"] != digest:
+            return None
+        for request in requests:
+            found = ledger.rows(_SAME_FILE, [_sha256(request.path), request.format])
+            if not found or found[0]["rows_rejected"]:
+                return None
+            results.append(_nothing_new(request, found[0]["batch_id"]))
+    return results
 
 
-def _nothing_new(request: Request) -> Ingested:
-    note = "the same file was ingested before: nothing changed"
-    return Ingested(request.path.name, request.format, None, "", 0, 0, 0, 0, "", (note,))
+def _nothing_new(request: Request, batch_id: int, refused: int = 0, first: str = "") -> Ingested:
+    note = (
+        f"the same file was ingested before as batch {batch_id}: nothing changed (to read it another way, "
+        f"`energy withdraw {batch_id}` first)"
+    )
+    notes = (note, f"its {refused:,} refused row(s) are still refused, first: {first}") if refused else (note,)
+    return Ingested(request.path.name, request.format, None, "", 0, 0, 0, 0, "", notes)
 
 
 def _ingest_one(work: Build, site_file: SiteFile, request: Request) -> Ingested:
+    """Read one file; a file with refused rows takes the place of its earlier reading."""
     connection = work.connection
+    state = request.path.stat()
     digest = _sha256(request.path)
-    same = first_row(
-        connection,
-        "SELECT batch_id, rows_rejected FROM raw.batch WHERE file_sha256 = ? AND format = ?",
-        [digest, request.format],
-    )
+    same = first_row(connection, _SAME_FILE, [digest, request.format])
     if same is not None and same[1] == 0:
-        return _nothing_new(request)
-    reader = importer(request.format)
-    mapping = _mapping(request)
-    context = _context(work, site_file, request)
-    if same is not None:  # refused rows may be right by now: their reasons are looked at again
-        connection.execute("DELETE FROM raw.rejects WHERE batch_id = ?", [same[0]])
-    batch_id = _one(connection, "SELECT coalesce(max(batch_id), 0) + 1 FROM raw.batch")
-    store = _store_readings if request.format == "power" else _store_rows
-    counts = store(work, reader.read(request.path, mapping, context), request, mapping, batch_id, context)
-    insert_rows(
-        connection,
-        "raw.rejects",
-        [
-            {
-                "batch_id": batch_id,
-                "format": request.format,
-                "file_name": request.path.name,
-                "row_number": reject.row_number,
-                "reason": reject.reason,
-                "row_text": reject.row_text,
-            }
-            for reject in counts.rejects
-        ],
-    )
-    window = _window(work, request, batch_id) if request.format == "jobs" else (None, None)
-    notes = list(context.notes)
-    if window[1] is not None:
-        notes.append(f"the log counts as whole from {window[0]:%Y-%m-%dT%H:%MZ} to {window[1]:%Y-%m-%dT%H:%MZ}")
-    insert_rows(
-        connection,
-        "raw.batch",
-        [
-            {
-                "batch_id": batch_id,
-                "format": request.format,
-                "file_name": request.path.name,
-                "file_sha256": digest,
-                "mapping_sha256": mapping.sha256,
-                "site_id": request.site,
-                "from_utc": window[0],
-                "to_utc": window[1],
-                "rows_read": counts.read,
-                "rows_accepted": counts.accepted,
-                "rows_rejected": len(counts.rejects),
-                "rows_duplicate": counts.duplicates,
-                "note": "; ".join(notes) or None,
-            }
-        ],
-    )
+        return _nothing_new(request, same[0])
+    follow(work, site_file)
+    before: set[tuple[Any, ...]] = set()
     if same is not None:
-        connection.execute("UPDATE raw.batch SET rows_rejected = 0 WHERE batch_id = ?", [same[0]])
-    first = min(counts.rejects, key=lambda reject: reject.row_number, default=None)
+        before = set(_reject_rows(connection, same[0]))
+        _take_out(work, same[0])
+        batch_id = int(same[0])
+    else:
+        batch_id = int((first_row(connection, "SELECT coalesce(max(batch_id), 0) + 1 FROM raw.batch") or (1,))[0])
+    file = _read(work, site_file, request, batch_id)
+    if (state.st_mtime_ns, state.st_size) != (request.path.stat().st_mtime_ns, request.path.stat().st_size):
+        raise InputFileError(f"{request.path.name} changed while it was read: wait until it is whole, then try again.")
+    refused = _reject_rows(connection, batch_id)
+    first = f"{request.path.name}, {_place(request.path)} {refused[0][0]}: {refused[0][1]}" if refused else ""
+    _insert_batch(work, request, file, digest, len(refused))
+    if same is not None and set(refused) == before and file.counts.accepted + file.counts.duplicates == same[2]:
+        return _nothing_new(request, batch_id, len(refused), first)
     return Ingested(
         request.path.name,
         request.format,
         batch_id,
-        mapping.name,
-        counts.read,
-        counts.accepted,
-        len(counts.rejects),
-        counts.duplicates,
-        "" if first is None else f"{request.path.name}, row {first.row_number}: {first.reason}",
-        tuple(notes),
+        file.mapping.name,
+        file.counts.read,
+        file.counts.accepted,
+        len(refused),
+        file.counts.duplicates,
+        first,
+        tuple(file.notes),
     )
 
 
+def _place(path: Path) -> str:
+    from energy.importers.tabular import is_parquet
+
+    return "row" if is_parquet(path) else "line"
+
+
+def _reject_rows(connection: Any, batch_id: int) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = connection.execute(
+        "SELECT row_number, reason FROM raw.rejects WHERE batch_id = ? ORDER BY ALL", [batch_id]
+    ).fetchall()
+    return rows
+
+
 @dataclass(slots=True)
-class _Counts:
-    rejects: list[Reject]
-    read: int = 0
-    accepted: int = 0
-    duplicates: int = 0
+class _File:
+    """One file as it was read."""
+
+    batch_id: int
+    mapping: Mapping
+    counts: Counts
+    notes: list[str]
+    window: tuple[datetime | None, datetime | None] = field(default=(None, None))
+
+
+def _read(work: Build, site_file: SiteFile, request: Request, batch_id: int) -> _File:
+    """Import, check and store the rows of one file."""
+    reader = importer(request.format)
+    context = context_of(work.connection, site_file, request.site, request.timezone)
+    try:
+        mapping = _mapping(request)
+        batches = reader.read(request.path, mapping, context)
+        if request.format == "power":
+            from energy.ledger.readings import store_readings
+
+            counts = store_readings(work, batches, mapping, batch_id, context, request.path.name)
+        else:
+            counts = _store_rows(work, batches, request, batch_id)
+    except (InputFileError, MappingError) as error:
+        if request.path.name in str(error):
+            raise
+        raise type(error)(f"{request.path.name}: {error}") from error
+    file = _File(batch_id, mapping, counts, list(context.notes))
+    if request.format == "jobs":
+        file.window = start, end = _window(work, request, batch_id)
+        if start is not None and end is not None:
+            file.notes.append(f"the log counts as whole from {start:%Y-%m-%dT%H:%MZ} to {end:%Y-%m-%dT%H:%MZ}")
+    return file
+
+
+def _insert_batch(work: Build, request: Request, file: _File, digest: str, refused: int) -> None:
+    insert_rows(
+        work.connection,
+        "raw.batch",
+        [
+            {
+                "batch_id": file.batch_id,
+                "format": request.format,
+                "file_name": request.path.name,
+                "file_sha256": digest,
+                "mapping_sha256": file.mapping.sha256,
+                "site_id": request.site,
+                "from_utc": file.window[0],
+                "to_utc": file.window[1],
+                "rows_read": file.counts.read,
+                "rows_accepted": file.counts.accepted,
+                "rows_rejected": refused,
+                "rows_duplicate": file.counts.duplicates,
+                "note": "; ".join(file.notes) or None,
+            }
+        ],
+    )
 
 
 def _mapping(request: Request) -> Mapping:
@@ -319,173 +362,46 @@ def _mapping(request: Request) -> Mapping:
     return match_mapping(header_of(request.path), request.format, request.path.name)
 
 
-def _context(work: Build, site_file: SiteFile, request: Request) -> Context:
-    """Return what the importer may ask about the fleet."""
-    if request.site is not None and request.site not in site_file.sites:
-        near = did_you_mean(request.site, site_file.sites)
-        raise SiteFileError(f"No site {request.site} in site.yaml.{near} Sites: {', '.join(site_file.sites)}.")
-    if request.timezone is not None:
-        zone_of(request.timezone)
-    site: dict[str, str] = {}
-    chip_id: dict[str, str | None] = {}
-    chips: dict[str, int] = {}
-    inventory = work.connection.execute(
-        "SELECT host, site_id, chip_id, installed_chip_count FROM raw.host ORDER BY batch_id"
-    ).fetchall()
-    for host, site_id, host_chip, count in inventory:
-        site[host], chip_id[host], chips[host] = site_id, host_chip, count
-    for site_id, described in site_file.sites.items():
-        for group in described.hosts:
-            group_chip = site_file.chip_of_name(group.chip)
-            for host in expand_pattern(group.pattern):
-                site[host], chip_id[host], chips[host] = site_id, group_chip, group.chips
-    return Context(
-        site_id=request.site,
-        timezone=request.timezone,
-        site_of_host=site.get,
-        chip_of_host=chip_id.get,
-        chips_of_host=chips.get,
-        chip_of_name=cache(site_file.chip_of_name),
-        sites=tuple(site_file.sites),
-    )
-
-
-def _store_rows(
-    work: Build, batches: Any, request: Request, mapping: Mapping, batch_id: int, context: Context
-) -> _Counts:
-    """Append typed rows that are new; count equal ones; refuse those that contradict what is stored."""
-    del mapping, context
-    counts = _Counts([])
+def _store_rows(work: Build, batches: Any, request: Request, batch_id: int) -> Counts:
+    counts = Counts()
     for batch in batches:
         counts.read += batch.rows_read
-        counts.rejects += batch.rejects
+        insert_rejects(work.connection, batch.rejects, batch_id, request.format, request.path.name)
         if batch.table.num_rows:
-            _append(work, batch.table, request.format, batch_id, counts)
+            part = append_rows(work.connection, batch.table, request.format, batch_id, request.path.name)
+            counts.accepted += part.accepted
+            counts.duplicates += part.duplicates
     return counts
 
 
-def _append(work: Build, table: pa.Table, format_name: str, batch_id: int, counts: _Counts) -> None:
-    connection = work.connection
-    target = _RAW_TABLE[format_name]
-    key = " AND ".join(f"known.{name} IS NOT DISTINCT FROM fresh.{name}" for name in _KEY[format_name])
-    equal = " AND ".join(f"known.{name} IS NOT DISTINCT FROM fresh.{name}" for name in _VALUES[format_name])
-    connection.register("incoming", table)
-    partition = ", ".join(_KEY[format_name])
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE fresh AS SELECT *, row_number() OVER (PARTITION BY {partition} "
-        "ORDER BY row_number) AS occurrence FROM incoming"
-    )
-    connection.unregister("incoming")
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE verdict AS SELECT fresh.row_number, bool_or({equal}) AS is_equal, "
-        f"bool_and({_MAY_FOLLOW[format_name]}) AS may_follow FROM fresh JOIN ("
-        f"SELECT {partition}, {', '.join(_VALUES[format_name])} FROM {target} UNION ALL "
-        f"SELECT {partition}, {', '.join(_VALUES[format_name])} FROM fresh WHERE occurrence = 1) AS known ON {key} "
-        f"WHERE fresh.occurrence > 1 OR EXISTS (SELECT 1 FROM {target} AS known WHERE {key}) GROUP BY fresh.row_number"
-    )
-    counts.duplicates += _one(connection, "SELECT count(*) FROM verdict WHERE is_equal")
-    for row_number, label in connection.execute(
-        f"SELECT fresh.row_number, concat_ws(', ', {', '.join(f'fresh.{name}' for name in _KEY[format_name])}) "
-        "FROM fresh JOIN verdict USING (row_number) WHERE NOT is_equal AND NOT may_follow ORDER BY 1"
-    ).fetchall():
-        reason = "contradicts a stored row of the same key: withdraw that file first if this row is right"
-        counts.rejects.append(Reject(row_number, reason, str(label)))
-    columns = [name for name in table.column_names if name not in ("row_number",)]
-    key_column, key_value = "", ""
-    if format_name == "jobs":
-        key_column = ", job_key"
-        key_value = f", (SELECT coalesce(max(job_key), 0) FROM {target}) + row_number() OVER (ORDER BY row_number)"
-    before = _one(connection, f"SELECT count(*) FROM {target}")
-    connection.execute(
-        f"INSERT INTO {target} (batch_id, row_number, {', '.join(columns)}{key_column}) "
-        f"SELECT {batch_id}, row_number, {', '.join(columns)}{key_value} FROM fresh "
-        "WHERE row_number NOT IN (SELECT row_number FROM verdict WHERE is_equal OR NOT may_follow) ORDER BY row_number"
-    )
-    counts.accepted += _one(connection, f"SELECT count(*) FROM {target}") - before
-
-
-def _one(connection: Any, sql: str) -> int:
-    return int(connection.execute(sql).fetchall()[0][0])
-
-
 def _window(work: Build, request: Request, batch_id: int) -> tuple[datetime | None, datetime | None]:
-    """Return the time for which the log is whole: as told, else from its first start to the end of its last day."""
-    first, last = first_row(
+    """Return the time for which the log is whole: as told, else from its first start to the end of its last day.
+
+    A log in which nothing ran says so of the time in which its jobs were handed in and given up.
+    """
+    first, last, rows = first_row(
         work.connection,
-        "SELECT min(start_utc), max(greatest(start_utc, coalesce(end_utc, start_utc))) FROM raw.job WHERE batch_id = ?",
+        "SELECT coalesce(min(start_utc), min(least(submit_utc, end_utc))), coalesce("
+        "max(greatest(start_utc, coalesce(end_utc, start_utc))), max(greatest(submit_utc, end_utc))), count(*) "
+        "FROM raw.job WHERE batch_id = ?",
         [batch_id],
-    ) or (None, None)
+    ) or (None, None, 0)
     start, end = request.covers_from, request.covers_to
-    if first is None:
-        return start, end
+    if not rows:
+        return None, None
+    if first is None and (start is None or end is None):
+        raise InputFileError(
+            f"{request.path.name}: no job has a start, so the time that the log covers is not known: give "
+            "--covers-from and --covers-to."
+        )
     if start is None:
         start = first.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     if end is None:
         midnight = last.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        end = midnight if midnight == last else midnight + timedelta(days=1)
+        end = midnight + timedelta(days=1 if midnight < last or midnight <= start else 0)
     if start >= end:
-        raise InputFileError(f"{request.path.name}: the log's window ends ({end:%Y-%m-%d}) before it starts.")
-    return start, end
-
-
-def _store_readings(
-    work: Build, batches: Any, request: Request, mapping: Mapping, batch_id: int, context: Context
-) -> _Counts:
-    connection = work.connection
-    known: dict[tuple[str, int], int] = {
-        (host, index): key
-        for key, host, index in connection.execute("SELECT device_key, host, device_index FROM core.device").fetchall()
-    }
-    first_new = len(known)
-    following = max(known.values(), default=0) + 1
-
-    def device_key(host: str, index: int) -> int:
-        nonlocal following
-        if (host, index) not in known:
-            known[(host, index)] = following
-            following += 1
-        return known[(host, index)]
-
-    stage = Stage(work.folder, batch_id, device_key, context.site_of_host, _interval_ms(mapping, request))
-    counts = _Counts([])
-    for batch in batches:
-        counts.read += batch.rows_read
-        counts.rejects += batch.rejects
-        if batch.table.num_rows:
-            stage.add(batch.table)
-    current = {
-        (site_id, day_number(date)): path
-        for path, site_id, date in connection.execute(
-            "SELECT partition_path, site_id, local_date FROM raw.telemetry_file"
-        ).fetchall()
-    }
-    staged = stage.finish(current)
-    fresh = list(known.items())[first_new:]
-    insert_rows(
-        connection,
-        "core.device",
-        [{"device_key": key, "host": host, "device_index": index} for (host, index), key in fresh],
-    )
-    for day in staged.days:
-        if (day.site_id, day_number(day.local_date)) in current:
-            _forget_file(work, current[(day.site_id, day_number(day.local_date))])
-        _list_file(work, day)
-    counts.rejects += staged.rejects
-    counts.duplicates, counts.accepted = staged.duplicates, staged.accepted
-    if mapping.interval is None and staged.interval_ms:
-        context.notes.append(f"sampling interval {staged.interval_ms / 1000:g} s, found in the file")
-    return counts
-
-
-def _interval_ms(mapping: Mapping, request: Request) -> int | None:
-    from energy import units
-
-    if mapping.interval is None:
-        return None
-    try:
-        seconds = float(units.read(mapping.interval, "s", field="interval").value.magnitude)
-    except EnergyError as error:
-        raise MappingError(f"{request.path.name}: mapping: {error}") from error
-    if seconds <= 0:
-        raise MappingError(f"{request.path.name}: mapping: interval must be longer than 0, got {mapping.interval}.")
-    return round(seconds * 1000)
+        raise InputFileError(
+            f"{request.path.name}: the log's window ends ({end:%Y-%m-%dT%H:%MZ}) before it starts "
+            f"({start:%Y-%m-%dT%H:%MZ}): correct --covers-from and --covers-to."
+        )
+    return start.astimezone(UTC), end.astimezone(UTC)

@@ -37,6 +37,8 @@ class Ledger:
 
         self.folder = Path(folder)
         path = published(self.folder) if version is None else kept_version(self.folder, version)
+        if version is None and not path.exists():  # replaced and removed since the link was read
+            path = published(self.folder)
         self.version = version_of(path)
         config = settings(threads) | {"enable_external_access": False}
         try:

@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from energy.carbon.lookup import POLICIES
-from energy.catalogue.chips import chip
+from energy.catalogue.chips import chip, chip_dialects
 from energy.catalogue.profiles import all_profiles
 from energy.catalogue.zones import zone
 from energy.errors import EnergyError, SiteFileError, did_you_mean
 from energy.facility.pue import PuePeriod
+from energy.importers.yaml_text import parse_yaml, read_text
 
 FILE_NAME = "site.yaml"
+_SITE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")  # it names a folder of telemetry
 _HOST_RANGE = re.compile(r"([^\[\],]*)\[([0-9,\-]+)\]([^\[\],]*)\Z")
 MOST_HOSTS = 100_000
 CATALOGUE: Literal["catalogue"] = "catalogue"
@@ -60,11 +62,26 @@ class Ratio(_Frozen):
 
 
 def _moment(value: Any) -> Any:
+    """Return an instant in UTC: a date is its midnight in UTC, a time must carry its offset."""
+    if isinstance(value, str):
+        try:
+            value = date.fromisoformat(value) if len(value) == len("2026-01-31") else datetime.fromisoformat(value)
+        except ValueError as error:
+            raise ValueError("is no date: write it as 2026-01-31 or 2026-01-31T14:00:00Z") from error
     if isinstance(value, date) and not isinstance(value, datetime):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
-    if isinstance(value, datetime) and value.tzinfo is None:
-        return value.replace(tzinfo=UTC)
-    return value
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        return _moment(str(value))  # a bare number such as 2026 is no date, and not seconds since 1970 either
+    if value.tzinfo is None:
+        raise ValueError("carries no zone: write its offset, as 2026-01-31T14:00:00Z")
+    return value.astimezone(UTC)
+
+
+def _check_span(start: datetime | None, end: datetime | None) -> None:
+    if start is not None and end is not None and end <= start:
+        raise ValueError(f"`to` ({end:%Y-%m-%d}) is not after `from` ({start:%Y-%m-%d})")
 
 
 class Period(Ratio):
@@ -74,6 +91,11 @@ class Period(Ratio):
     end: datetime | None = Field(None, alias="to")
 
     _start = field_validator("start", "end", mode="before")(_moment)
+
+    @model_validator(mode="after")
+    def _forward(self) -> Period:
+        _check_span(self.start, self.end)
+        return self
 
 
 class HostGroup(_Frozen):
@@ -87,6 +109,11 @@ class HostGroup(_Frozen):
     node_overhead: Ratio | None = None
 
     _start = field_validator("start", "end", mode="before")(_moment)
+
+    @model_validator(mode="after")
+    def _forward(self) -> HostGroup:
+        _check_span(self.start, self.end)
+        return self
 
 
 class Site(_Frozen):
@@ -183,17 +210,12 @@ def read_site_file(folder: Path) -> SiteFile:
         raise SiteFileError(
             f"No {FILE_NAME} in {folder}: start one with `energy init {folder}` and describe the fleet."
         )
-    return parse_site_file(path.read_text(encoding="utf-8"))
+    return parse_site_file(read_text(path, SiteFileError))
 
 
 def parse_site_file(text: str) -> SiteFile:
     """Parse and check the text of a site file."""
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f", line {mark.line + 1}" if mark else ""
-        raise SiteFileError(f"{FILE_NAME}{place}: not valid YAML; check indents and quotes.") from error
+    data = parse_yaml(text, FILE_NAME, SiteFileError)
     if not isinstance(data, dict) or not isinstance(data.get("sites"), dict) or not data["sites"]:
         raise SiteFileError(f"{FILE_NAME}: no sites. Name at least one under `sites:` (docs/site_file.md).")
     try:
@@ -213,7 +235,9 @@ def _first_problem(error: ValidationError) -> str:
     if first["type"] == "missing":
         return f"{key} is missing: it has no default. Add it."
     message = first["msg"].removeprefix("Value error, ")
-    return f"{key}: {message}, got {first['input']!r}."[:300]
+    quotes = " YAML reads it as true or false: put it in quotes." if isinstance(first["input"], bool) else ""
+    shown = first["input"] if isinstance(first["input"], bool | int | float | str) else ""
+    return " ".join(f"{key}: {message}{f', got {shown!r}' if shown != '' else ''}.{quotes}".split())[:300]
 
 
 def _keys(model: type[BaseModel]) -> list[str]:
@@ -228,9 +252,13 @@ def _check(parsed: SiteFile) -> None:
     if parsed.factor_policy not in POLICIES:
         near = did_you_mean(parsed.factor_policy, POLICIES)
         raise SiteFileError(f"{FILE_NAME}: factor_policy {parsed.factor_policy}: use {', '.join(POLICIES)}.{near}")
+    _check_values(parsed)
     hourly = sorted({item.zone_id for item in all_profiles()})
     for site_id, site in parsed.sites.items():
         where = f"{FILE_NAME}: sites.{site_id}"
+        if not _SITE_ID.match(site_id):
+            raise SiteFileError(f"{where}: name a site with letters, digits, dot, dash and underscore.")
+        _check_pue_once(where, site)
         try:
             zone(site.zone)
             if site.residual_zone is not None:
@@ -253,6 +281,28 @@ def _check(parsed: SiteFile) -> None:
                     f"{where}: PUE and node_overhead are at least 1: they divide a larger energy by a part of it. "
                     f"You wrote {ratio.least:g}."
                 )
+
+
+def _check_values(parsed: SiteFile) -> None:
+    if parsed.chip_dialect is not None and parsed.chip_dialect not in chip_dialects():
+        near = did_you_mean(parsed.chip_dialect, chip_dialects())
+        raise SiteFileError(f"{FILE_NAME}: chip_dialect {parsed.chip_dialect}: use {', '.join(chip_dialects())}.{near}")
+    usual = parsed.default_utilisation
+    if not 0 <= usual.least <= usual.most <= 1:
+        raise SiteFileError(
+            f"{FILE_NAME}: default_utilisation is a share between 0 and 1; you wrote {usual.least:g} to {usual.most:g}."
+        )
+
+
+def _check_pue_once(where: str, site: Site) -> None:
+    """Refuse periods of PUE that overlap: an hour has one PUE."""
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    spans = sorted((item.start or first, item.end or last) for item in site.pue)
+    for (_, end), (start, _) in pairwise(spans):
+        if start < end:
+            raise SiteFileError(
+                f"{where}.pue: two periods overlap from {start:%Y-%m-%d}: an hour has one PUE. Correct from and to."
+            )
 
 
 def _check_timezone(name: str) -> None:

@@ -13,7 +13,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Config = dict[str, str | bool | int | float | list[str]]
 
+_SPILL = ".build-spill"
+_LINK_STAGED = ".build-link"
 LINK_NAME = "ledger.duckdb"
 KEPT_VERSIONS = 5
 PINNED_FILE = "reported-versions.txt"
@@ -59,10 +61,23 @@ def published(folder: Path) -> Path:
         raise LedgerError(
             f"No ledger at {folder}. Build the example with `energy demo`, or start one with `energy init`."
         )
+    _check_link(folder)
     link = folder / LINK_NAME
     if not link.exists():
         raise LedgerError(f"The ledger at {folder} holds no data yet: bring some in with `energy ingest`.")
     return link.resolve()
+
+
+def _check_link(folder: Path) -> None:
+    """Refuse a folder with versions of which none is published: the link was lost in copying, or points to nothing."""
+    link = folder / LINK_NAME
+    staged = folder / _LINK_STAGED
+    unfinished = staged.readlink().name if staged.is_symlink() else ""
+    present = [number for number in versions(folder) if f"ledger-{number}.duckdb" != unfinished]
+    if not link.exists() and (present or link.is_symlink()):
+        have = f"the newest of its versions is ledger-{present[-1]}.duckdb" if present else "no version is left in it"
+        remedy = f"publish it with `ln -sf ledger-{present[-1]}.duckdb {link}`" if present else "restore it from a copy"
+        raise LedgerError(f"The ledger at {folder} has lost its link {LINK_NAME}; {have}: {remedy}.")
 
 
 def version_of(path: Path) -> int:
@@ -134,25 +149,26 @@ def next_version(folder: Path, threads: int | None = None) -> Iterator[Build]:
     """Build and publish the next version; on any error nothing is published and the build is removed."""
     with locked(folder):
         clean(folder)
-        present = versions(folder)
-        number = (present[-1] if present else 0) + 1
+        number = _next_number(folder)
         path = folder / f".build-{number}.duckdb"
-        if (folder / LINK_NAME).exists():
-            shutil.copyfile(published(folder), path)
-            path.chmod(0o644)
-        connection = _connect(path, threads)
         try:
-            yield Build(folder, number, path, connection)
-            connection.execute("CHECKPOINT")
-            connection.close()
+            if (folder / LINK_NAME).exists():
+                shutil.copyfile(published(folder), path)
+                path.chmod(0o644)
+            with closing(_connect(path, threads)) as connection:
+                yield Build(folder, number, path, connection)
+                connection.execute("CHECKPOINT")
             _publish(folder, path, number)
         except BaseException:
-            connection.close()
-            for leftover in (path, path.with_name(path.name + ".wal")):
-                leftover.unlink(missing_ok=True)
-            _remove_orphan_telemetry(folder)
+            clean(folder)
             raise
         _prune(folder)
+        _remove(folder / _SPILL)
+
+
+def _next_number(folder: Path) -> int:
+    """Return a number that no version had: not even one that was reported and whose file is gone."""
+    return max((*versions(folder), *pinned(folder)), default=0) + 1
 
 
 def _connect(path: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
@@ -161,9 +177,16 @@ def _connect(path: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
     config = settings(threads)
     # readable by every DuckDB client since 1.4
     config["storage_compatibility_version"] = "v1.4.0"
-    config["temp_directory"] = str(path.parent / ".build-spill")
-    connection = duckdb.connect(str(path), config=config)
-    connection.execute("SET TimeZone = 'UTC'")
+    config["temp_directory"] = str(path.parent / _SPILL)
+    try:
+        connection = duckdb.connect(str(path), config=config)
+        connection.execute("SET TimeZone = 'UTC'")
+    except duckdb.Error as error:
+        words = " ".join(str(error).split())[:120]
+        raise LedgerError(
+            f"The published version in {path.parent} cannot be opened ({words}): put its file back from a copy of the "
+            "ledger."
+        ) from error
     return connection
 
 
@@ -172,10 +195,10 @@ def _publish(folder: Path, path: Path, number: int) -> None:
         os.fsync(handle.fileno())
     path.chmod(0o444)
     target = folder / f"ledger-{number}.duckdb"
-    path.rename(target)
-    link = folder / ".build-link"
+    link = folder / _LINK_STAGED
     link.unlink(missing_ok=True)
-    link.symlink_to(target.name)
+    link.symlink_to(target.name)  # while it stands, it tells the next writer which version was never published
+    path.rename(target)
     link.replace(folder / LINK_NAME)
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -185,49 +208,88 @@ def _publish(folder: Path, path: Path, number: int) -> None:
 
 
 def clean(folder: Path) -> None:
-    """Remove what a killed writer left: builds, staging, and versions that were renamed but never linked."""
-    leftovers = list(folder.glob(".build-*"))
+    """Remove what a killed writer left: builds, staging, and versions that were renamed but never linked.
+
+    What shows that a writer was killed goes last, so that cleaning which is itself killed is done again.
+    """
+    _check_link(folder)
+    link, staged = folder / LINK_NAME, folder / _LINK_STAGED
+    leftovers = [path for path in folder.glob(".build-*") if path.name != _PIN_STAGED]
+    if not leftovers:
+        return
+    unfinished = staged.readlink().name if staged.is_symlink() else ""
+    if link.is_symlink() and link.readlink().name == unfinished:
+        unfinished = ""
+    kept = [number for number in versions(folder) if f"ledger-{number}.duckdb" != unfinished]
+    _remove_orphan_telemetry(folder, kept)
+    if unfinished:
+        (folder / unfinished).unlink(missing_ok=True)
     for path in leftovers:
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-    link = folder / LINK_NAME
-    current = version_of(link.resolve()) if link.exists() else 0
-    unlinked = [number for number in versions(folder) if number > current]
-    for number in unlinked:
-        (folder / f"ledger-{number}.duckdb").unlink()
-    if leftovers or unlinked:
-        _remove_orphan_telemetry(folder)
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+_PIN_STAGED = ".build-pinned"
+
+
+@contextmanager
+def _pins(folder: Path) -> Iterator[None]:
+    """Hold the list of reported versions: not the write lock, so that a report never waits for an ingest."""
+    with (folder / ".pin-lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 def pin(folder: Path, version: int) -> None:
-    """Keep a version for good: a report was made from it."""
-    path = folder / PINNED_FILE
-    kept = pinned(folder)
-    if version not in kept:
-        staged = folder / ".build-pinned"
-        staged.write_text("".join(f"{number}\n" for number in sorted({*kept, version})))
-        staged.replace(path)
+    """Keep a version for good: a report was made from it.
+
+    Raises
+    ------
+    LedgerError
+        The version is gone already.
+    """
+    with _pins(folder):
+        kept_version(folder, version)
+        kept = pinned(folder)
+        if version not in kept:
+            staged = folder / _PIN_STAGED
+            staged.write_text("".join(f"{number}\n" for number in sorted({*kept, version})))
+            staged.replace(folder / PINNED_FILE)
 
 
 def pinned(folder: Path) -> set[int]:
-    """Return the versions that reports were made from."""
+    """Return the versions that reports were made from.
+
+    Raises
+    ------
+    LedgerError
+        The list was edited into something else.
+    """
     path = folder / PINNED_FILE
-    return {int(line) for line in path.read_text().split()} if path.exists() else set()
+    try:
+        return {int(line) for line in path.read_text(encoding="utf-8").split()} if path.exists() else set()
+    except ValueError as error:
+        raise LedgerError(f"{path} holds more than numbers of versions, one a line: correct it.") from error
 
 
 def _prune(folder: Path) -> None:
-    kept = set(versions(folder)[-KEPT_VERSIONS:]) | pinned(folder)
-    removed = [number for number in versions(folder) if number not in kept]
-    for number in removed:
-        (folder / f"ledger-{number}.duckdb").unlink()
+    with _pins(folder):
+        kept = set(versions(folder)[-KEPT_VERSIONS:]) | pinned(folder)
+        removed = [number for number in versions(folder) if number not in kept]
+        for number in removed:
+            (folder / f"ledger-{number}.duckdb").unlink(missing_ok=True)
     if removed:
-        _remove_orphan_telemetry(folder)
+        _remove_orphan_telemetry(folder, versions(folder))
 
 
-def _remove_orphan_telemetry(folder: Path) -> None:
-    """Remove telemetry files that no kept version lists."""
+def _remove_orphan_telemetry(folder: Path, kept: list[int]) -> None:
+    """Remove telemetry files that no kept version lists; none at all where a version cannot be asked."""
     import duckdb
 
     root = folder / TELEMETRY_FOLDER
@@ -235,8 +297,13 @@ def _remove_orphan_telemetry(folder: Path) -> None:
     if not files:
         return
     listed: set[str] = set()
-    for number in versions(folder):
-        with duckdb.connect(str(folder / f"ledger-{number}.duckdb"), read_only=True, config=settings()) as connection:
-            listed |= {row[0] for row in connection.execute("SELECT partition_path FROM raw.telemetry_file").fetchall()}
+    try:
+        for number in kept:
+            with duckdb.connect(str(folder / f"ledger-{number}.duckdb"), read_only=True, config=settings()) as version:
+                listed |= {
+                    row[0] for row in version.execute("SELECT partition_path FROM raw.telemetry_file").fetchall()
+                }
+    except duckdb.Error:
+        return
     for name in sorted(files - listed):
         (folder / name).unlink(missing_ok=True)

@@ -8,6 +8,7 @@ NumPy on one day's arrays, so that memory is bounded by the largest day.
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from energy.errors import InputFileError
-from energy.importers import Reject
+from energy.errors import InputFileError, LedgerError
+from energy.importers.base import Reject, rejects_table
 from energy.ledger.store import TELEMETRY_FOLDER
 from energy.power.readings import DAY_MS, sort_order
 
@@ -56,7 +57,7 @@ class DayFile:
 class Staged:
     """What one input file gave: duplicates left out, conflicts refused, first and last time."""
 
-    rejects: list[Reject] = field(default_factory=list)
+    rejects: list[Any] = field(default_factory=list)
     duplicates: int = 0
     accepted: int = 0
     interval_ms: int = 0
@@ -112,7 +113,7 @@ class Stage:
             "row_number": _numbers(table, "row_number", np.int64, 0),
         }
         day = time // DAY_MS
-        sites = np.unique(site)
+        sites = np.unique(site) if len(self._site_names) > 1 else np.zeros(1, np.int32)
         for site_number in sites.tolist():
             of_site = site == site_number if sites.size > 1 else None
             days = np.unique(day if of_site is None else day[of_site])
@@ -180,37 +181,59 @@ class Stage:
         """
         result = Staged()
         keys = sorted({*self._parts, *self._spilled})
+        if self._interval_ms is None and keys:
+            self._interval_ms = self._usual_step(keys)
         for key in keys:
-            parts = [_load(path) for path in self._spilled.get(key, [])] + self._parts.pop(key, [])
-            new = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-            order = sort_order(new["device_key"], new["time_ms"].astype(np.int64))
-            new = {name: values[order] for name, values in new.items()}
-            if self._interval_ms is None:
-                self._interval_ms = _usual_step(new)
-            result.interval_ms = self._interval_ms
+            new = self._day(key)
+            self._parts.pop(key, None)
+            result.interval_ms = self._interval_ms or 0
             self._merge(key, new, current.get(key), result)
         shutil.rmtree(self._spill_folder, ignore_errors=True)
         return result
+
+    def _day(self, key: tuple[str, int]) -> Arrays:
+        """Return the collected readings of one site and day, in order."""
+        return merge_days([_load(path) for path in self._spilled.get(key, [])] + self._parts.get(key, []))
+
+    def _usual_step(self, keys: list[tuple[str, int]]) -> int:
+        """Return the most frequent step between readings of one device, of the first day that has any."""
+        for key in keys:
+            rows = self._day(key)
+            step = np.diff(rows["time_ms"])[np.diff(rows["device_key"]) == 0]
+            step = step[step > 0]
+            if step.size:
+                values, count = np.unique(step, return_counts=True)
+                return int(values[np.argmax(count)])
+        raise InputFileError(
+            "the sampling interval cannot be found: no device has two readings in a day. Set `interval: 60 s` in a "
+            "mapping. Nothing was stored."
+        )
 
     def _merge(self, key: tuple[str, int], new: Arrays, known_path: str | None, result: Staged) -> None:
         size = new["time_ms"].size
         new["interval_ms"] = np.full(size, self._interval_ms, np.int32)
         new["batch_id"] = np.full(size, self._batch_id, np.int32)
-        known = read_day(self._folder / known_path) if known_path is not None else None
         merged = new
-        if known is not None:
+        if known_path is not None:
+            known = read_all(self._folder / known_path)
             known["row_number"] = np.zeros(known["time_ms"].size, np.int64)
-            both = {name: np.concatenate([known[name], new[name]]) for name in known}
-            order = sort_order(
-                both["device_key"], both["time_ms"].astype(np.int64)
-            )  # stable: the older row comes first
-            merged = {name: values[order] for name, values in both.items()}
-        keep, duplicates, rejects = _unique(merged, key)
-        result.rejects += rejects
+            merged = merge_days([known, new])
+        keep, duplicates, rejects = _judge(merged, key, self._batch_id)
+        if rejects:
+            result.rejects.append(rejects_table(rejects))
         result.duplicates += duplicates
-        result.accepted += int(((merged["batch_id"] == self._batch_id) & keep).sum())
+        result.accepted += size - duplicates - len(rejects)
         kept = merged if keep.all() else {name: values[keep] for name, values in merged.items()}
         result.days.append(write_day(self._folder, key, kept))
+
+
+def merge_days(parts: list[Arrays]) -> Arrays:
+    """Return readings of one day in the order of device and time; of equal ones the earlier part comes first."""
+    both = {
+        name: np.concatenate([part[name] for part in parts]) if len(parts) > 1 else parts[0][name] for name in parts[0]
+    }
+    order = sort_order(both["device_key"], both["time_ms"].astype(np.int64))
+    return {name: values[order] for name, values in both.items()}
 
 
 def _load(path: Path) -> Arrays:
@@ -234,43 +257,57 @@ def _numbers(table: pa.Table, name: str, kind: Any, missing: Any) -> npt.NDArray
     return np.asarray(column).astype(kind, copy=False)
 
 
-def _usual_step(rows: Arrays) -> int:
-    """Return the most frequent step between readings of one device."""
-    step = np.diff(rows["time_ms"])[np.diff(rows["device_key"]) == 0]
-    step = step[step > 0]
-    if step.size == 0:
-        raise InputFileError(
-            "The sampling interval cannot be found: no device has two readings. Set `interval: 60 s` in the mapping."
-        )
-    values, count = np.unique(step, return_counts=True)
-    return int(values[np.argmax(count)])
-
-
-def _unique(rows: Arrays, key: tuple[str, int]) -> tuple[npt.NDArray[np.bool_], int, list[Reject]]:
-    """Keep the first of each device and time; equal ones are duplicates, others are refused."""
+def _repeats(rows: Arrays) -> npt.NDArray[np.bool_]:
+    """Return which readings have the device and time of the one before."""
     same = np.zeros(rows["time_ms"].size, bool)
     same[1:] = (rows["device_key"][1:] == rows["device_key"][:-1]) & (rows["time_ms"][1:] == rows["time_ms"][:-1])
+    return same
+
+
+def _judge(rows: Arrays, key: tuple[str, int], batch_id: int) -> tuple[npt.NDArray[np.bool_], int, list[Reject]]:
+    """Tell which readings to store, how many fresh ones are duplicates, and which contradict the first of their time.
+
+    An equal reading of another file is stored under its own batch, and left out when a day is read: taking one of two
+    overlapping files back then leaves what the other one says.
+    """
+    same = _repeats(rows)
     if not same.any():
         return ~same, 0, []
+    fresh = rows["batch_id"] == batch_id
     first = np.maximum.accumulate(np.where(same, 0, np.arange(same.size)))
     equal = np.ones(same.size, bool)
     for name in ("power_milliw", "energy_microj"):
         equal &= rows[name] == rows[name][first]
     used, first_used = rows["utilisation_pct"], rows["utilisation_pct"][first]
     equal &= (used == first_used) | (np.isnan(used) & np.isnan(first_used))
-    rejects = []
-    for row in np.flatnonzero(same & ~equal).tolist():
-        moment = datetime.fromtimestamp((key[1] * DAY_MS + int(rows["time_ms"][row])) / 1000, UTC)
-        there = rows["power_milliw"][first[row]] / 1000
-        rejects.append(
-            Reject(
-                int(rows["row_number"][row]),
-                f"another reading of the same device at {moment:%Y-%m-%dT%H:%M:%SZ} is stored, of {there:g} W: "
-                "withdraw its file first if this one is right",
-                f"power_w={rows['power_milliw'][row] / 1000:g}",
-            )
+    odd = same & fresh & ~equal
+    rejects = [_contradiction(rows, key, row, int(first[row]), batch_id) for row in np.flatnonzero(odd).tolist()]
+    group = np.cumsum(~same)
+    again = np.zeros(same.size, bool)  # a second equal reading of the same file
+    of_fresh = np.flatnonzero(fresh & ~odd)
+    again[of_fresh[1:]] = group[of_fresh[1:]] == group[of_fresh[:-1]]
+    return ~odd & ~again, int((same & fresh & equal).sum()), rejects
+
+
+def _contradiction(rows: Arrays, key: tuple[str, int], row: int, first: int, batch_id: int) -> Reject:
+    moment = datetime.fromtimestamp((key[1] * DAY_MS + int(rows["time_ms"][row])) / 1000, UTC)
+    there, whose = _said(rows, first), int(rows["batch_id"][first])
+    at = f"another reading of the same device at {moment:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
+    if whose == batch_id:
+        reason = f"{at} is in row {int(rows['row_number'][first])} of this file ({there}): keep the right one"
+    else:
+        reason = (
+            f"{at} is stored ({there}): if this one is right, take that file back first with `energy withdraw {whose}`"
         )
-    return ~same, int((same & equal).sum()), rejects
+    return Reject(int(rows["row_number"][row]), reason, _said(rows, row))
+
+
+def _said(rows: Arrays, row: int) -> str:
+    power, energy, used = (rows[name][row] for name in ("power_milliw", "energy_microj", "utilisation_pct"))
+    parts = [f"{power / 1000:g} W"] if power != NONE else []
+    parts += [f"{energy / 1e6:g} J"] if energy != NONE else []
+    parts += [f"{used:g} % used"] if not np.isnan(used) else []
+    return ", ".join(parts)
 
 
 def day_text(number: int) -> str:
@@ -307,6 +344,7 @@ def write_day(folder: Path, key: tuple[str, int], rows: Arrays) -> DayFile:
     pq.write_table(pa.table(arrays), staged, compression="zstd", write_statistics=False)
     with staged.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
+        os.fsync(file.fileno())
     path = base / f"part-{digest[:16]}.parquet"
     staged.replace(path)
     batches, count = np.unique(rows["batch_id"], return_counts=True)
@@ -320,9 +358,28 @@ def write_day(folder: Path, key: tuple[str, int], rows: Arrays) -> DayFile:
     )
 
 
-def read_day(path: Path) -> Arrays:
-    """Read one day's readings as arrays in the order of device and time."""
+def read_all(path: Path) -> Arrays:
+    """Read one day's rows as arrays in the order of device and time, those that several files gave as well.
+
+    Raises
+    ------
+    LedgerError
+        The file is gone or damaged.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pq.read_table(path, partitioning=None)
+    try:
+        table = pq.read_table(path, partitioning=None)
+    except (OSError, pa.ArrowException) as error:
+        raise LedgerError(
+            f"{path} is gone or damaged ({' '.join(str(error).split())[:80]}): put it back from a copy of the ledger."
+        ) from error
     return {name: _numbers(table, name, kind, np.nan if kind is np.float32 else NONE) for name, kind in COLUMNS}
+
+
+def read_day(path: Path) -> Arrays:
+    """Read one day's readings as arrays in the order of device and time, each once."""
+    rows = read_all(path)
+    again = _repeats(rows)
+    return {name: values[~again] for name, values in rows.items()} if again.any() else rows

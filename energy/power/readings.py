@@ -111,10 +111,18 @@ def _segments(allocations: Allocations) -> tuple[Ints, Ints, Ints]:
 
     Returns the cut keys, and for each allocation the first and last+1 segment that it spans.
     """
-    start = _key(allocations.device_key, np.maximum(allocations.start_ms, 0))
-    end = _key(allocations.device_key, np.minimum(allocations.end_ms, DAY_MS))
+    start = _key(allocations.device_key, np.clip(allocations.start_ms, 0, DAY_MS))
+    end = _key(allocations.device_key, np.clip(allocations.end_ms, 0, DAY_MS))
     cuts = np.unique(np.concatenate([start, end]))
     return cuts, np.searchsorted(cuts, start), np.searchsorted(cuts, end)
+
+
+def _ordered(allocations: Allocations) -> Allocations:
+    """Put allocations in one order, so that no rounding depends on the order in which they were given."""
+    key, device, share = allocations.allocation_key, allocations.device_key, allocations.share
+    start, end = allocations.start_ms, allocations.end_ms
+    order = np.lexsort((end, start, share, device, key))
+    return Allocations(key[order], device[order], share[order], start[order], end[order])
 
 
 def _expand(first: Ints, last: Ints) -> tuple[Ints, Ints]:
@@ -240,6 +248,7 @@ def energy_by_owner(readings: Readings, allocations: Allocations) -> OwnedEnergy
     if readings.device_key.size == 0:
         empty = np.zeros(0, dtype=np.int64)
         return OwnedEnergy(empty, empty, empty, empty, empty, empty, empty)
+    allocations = _ordered(allocations)
     start, end = holds(readings)
     cuts, first, last = _segments(allocations)
     energy_keys, (count, energy) = _energy_by_segment(readings, start, end, cuts)

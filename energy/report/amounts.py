@@ -88,8 +88,8 @@ def total(rows: Sequence[LedgerRow], quantity: str) -> Amount:
         why = "The lines have chip-hours and no known energy." if rows else "The ledger has no lines here."
         return Amount(None, mark="no data", reason=why)
     low, high = add(rows, low_column), add(rows, high_column)
-    if low is None or high is None:
-        return Amount(value)
+    if low is None or high is None or not low <= value <= high:
+        return Amount(value)  # lines without a range among the others: the ends would be too small
     return Amount(value, low, high)
 
 

@@ -59,6 +59,8 @@ def explain(cell_id: str, reader: Reader, quarter: str | None = None) -> list[St
 
 def steps_of(cell: Cell, facts: QuarterFacts) -> list[Step]:
     """Return the steps of a cell: by its selection of lines where it is a sum of lines, else by its table."""
+    if cell.selection is not None and cell.value == 0 and not _has_lines(cell, facts):
+        return [result_step(cell.id, cell, "No line of the ledger belongs here: an exact 0")]
     if cell.selection is not None and cell.unit == "kgCO2e":
         chosen = dict(cell.selection)
         method = chosen.pop("method")
@@ -69,6 +71,10 @@ def steps_of(cell: Cell, facts: QuarterFacts) -> list[Step]:
         return _front_steps(cell, facts)
     block = cell.id.rsplit(".", 2)[0]
     return [result_step(cell.id, cell, f"A value of the table {block}, as the ledger holds it")]
+
+
+def _has_lines(cell: Cell, facts: QuarterFacts) -> bool:
+    return bool(facts.energy_rows(tuple(pair for pair in cell.selection or () if pair[0] != "method")))
 
 
 def _front_steps(cell: Cell, facts: QuarterFacts) -> list[Step]:

@@ -32,6 +32,7 @@ from energy.resources import resource
 _TEMPLATES = "reports/templates"
 _WIDE_FROM = 9  # columns, ranges counted: a section with such a table prints on landscape pages
 _RECORDS_FROM = 12  # columns of text alone: such a table is set as records
+_SHORT_TEXT = 16  # characters: such a text, often a date or a host, stays on one line
 _LONG_TEXT = 24  # characters: such a text gets a wider column
 _PROSE = 80
 _RANGE_HEAD = f"Range (95{numbers.THIN}%)"
@@ -166,6 +167,7 @@ def _row(row: Row, texts: list[CellText], columns: list[Column], ranged: list[bo
                         ("n", right),
                         ("m", shown.muted),
                         ("c", column.kind == "code"),
+                        ("s", column.kind == "text" and len(shown.value) <= _SHORT_TEXT),
                         ("l", column.kind == "text" and len(shown.value) > _LONG_TEXT),
                         ("xl", column.kind == "text" and len(shown.value) > _PROSE),
                     )

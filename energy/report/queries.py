@@ -186,6 +186,7 @@ HISTORY_ENERGY = """
 SELECT quarter, sum(chip_h) AS chip_h,
     sum(CASE WHEN owner_kind = 'idle' THEN chip_h ELSE 0 END) AS idle_chip_h,
     sum(CASE WHEN owner_kind = 'project' THEN chip_h ELSE 0 END) AS project_chip_h,
+    sum(CASE WHEN owner_kind = 'unallocated' THEN chip_h ELSE 0 END) AS unallocated_chip_h,
     sum(energy_it_kwh) AS energy_it_kwh, sum(energy_facility_kwh) AS energy_facility_kwh,
     sum(energy_facility_low_kwh) AS energy_facility_low_kwh, sum(energy_facility_high_kwh) AS energy_facility_high_kwh
 FROM main.energy_monthly WHERE quarter >= ? AND quarter < ? GROUP BY quarter ORDER BY quarter

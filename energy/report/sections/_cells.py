@@ -13,7 +13,8 @@ from energy.schema import TIERS
 
 TOTAL_NOTE = "Totals are sums of unrounded values."
 RANGE_NOTE = (
-    "Low and high are sums of the lines' lows and highs, as if all errors had one direction: the widest 95 % range."
+    "Low and high are sums of the lines' lows and highs, as if all errors had one direction: the widest 95 % range. "
+    "The ranges of the grid factors are not in it."
 )
 TIER_WORDS = {
     "measured": "measured by an energy counter",

@@ -95,8 +95,15 @@ def _pue(facts: QuarterFacts) -> Figure:
 def _chip_hours(facts: QuarterFacts) -> list[Figure]:
     whole = facts.chip_hours()
     out = []
-    for kind, label in (("project", "Chip-hours given to projects"), ("idle", "Chip-hours idle")):
+    labels = {
+        "project": "Chip-hours given to projects",
+        "idle": "Chip-hours idle",
+        "unallocated": "Chip-hours without an owner",
+    }
+    for kind, label in labels.items():
         value = facts.chip_hours((("owner_kind", kind),))
+        if kind == "unallocated" and not value:
+            continue
         changes = _changes(facts, value, f"{kind}_chip_h")
         cell = Cell(f"front.chip_hours_{kind}", value, "chip*h", selection=None)
         out.append(Figure(label, cell, "exact", f"{numbers.share(value, whole)} of chip-hours", changes=changes))

@@ -69,8 +69,8 @@ def _way_back(facts: QuarterFacts, method: str) -> TableBlock:
         rows.append(Row(str(number), cells, "sum" if step.subtotal else "row"))
     columns = (
         Column("step", "Step", kind="text"),
-        Column("value", "Value", kind="text"),
-        Column("range", "Range (95 %)", kind="text"),
+        Column("value", "Value"),
+        Column("range", f"Range (95{numbers.THIN}%)"),
         Column("status", "Status", kind="text"),
         Column("source", "Source", kind="text"),
     )
@@ -175,14 +175,15 @@ def _reconciliation(facts: QuarterFacts) -> TableBlock:
     for entry in facts.reconciliation:
         key = f"{entry['site_id']}.{entry['month']}"
         prefix = f"assurance.reconciliation.{key}"
-        agrees = entry not in apart
+        unchecked = entry["difference_chip_h"] is None and entry["difference_energy_chip_kwh"] is None
+        result = "differs" if entry in apart else "not checked" if unchecked else "agrees"
         absent = "No readings in this month." if entry["read_energy_chip_kwh"] is None else "No inventory."
         cells = (
             Cell(f"{prefix}.name", f"{facts.site_names.get(entry['site_id'], entry['site_id'])}, {entry['month']}"),
             *(value_cell(f"{prefix}.{name}", entry[column], unit, absent) for name, column, _, unit in _CHECKS),
-            Cell(f"{prefix}.result", "agrees" if agrees else "differs"),
+            Cell(f"{prefix}.result", result),
         )
-        rows.append(Row(key, cells, flag="" if agrees else "differs"))
+        rows.append(Row(key, cells, flag="differs" if result == "differs" else ""))
     columns = (
         Column("name", "Site, month", kind="text"),
         *(Column(name, label, unit) for name, _, label, unit in _CHECKS),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from energy.report import numbers
 from energy.report.amounts import add, gas_class, ratio
 from energy.report.facts import SETTING_CONSOLIDATION, SETTING_ENTITY, QuarterFacts
 from energy.report.model import Cell, Column, Prose, Row, Section, TableBlock
@@ -45,7 +46,7 @@ def _terms(facts: QuarterFacts) -> Prose:
     quarter = facts.quarter
     hours = sum(row["hours"] for row in facts.clock)
     gases = sorted({gas_class(row["gases"]) for row in facts.factors_used})
-    sets = sorted({row["gwp_set"] for row in facts.factors_used if row["gwp_set"]})
+    sets = sorted({row["gwp_set"] for row in facts.factors_used if row["gwp_set"] and row["gwp_set"] != "none"})
     terms = (
         ("Entity", facts.settings.get(SETTING_ENTITY) or f"Not stated; `{SETTING_ENTITY}` of site.yaml names it."),
         (
@@ -56,7 +57,7 @@ def _terms(facts: QuarterFacts) -> Prose:
         ),
         (
             "Period",
-            f"{day_text(quarter.first_day)} to {day_text(quarter.last_day)}, {hours} hours; "
+            f"{day_text(quarter.first_day)} to {day_text(quarter.last_day)}, {numbers.plain(hours, 0)} hours; "
             "the first instant is in, the last is out.",
         ),
         ("Reporting time zone", f"{facts.timezone}; the quarter begins and ends at its midnight."),

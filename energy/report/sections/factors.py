@@ -53,7 +53,7 @@ def _applied(facts: QuarterFacts, used: list[dict[str, Any]]) -> TableBlock:
     for number, entry in enumerate(used, start=1):
         prefix = f"factors.applied.{number}"
         zone = {row["site_id"]: row["zone_id"] for row in facts.sites}.get(entry["site_id"])
-        region = f"; of another region than {zone}" if entry["zone_id"] and zone and entry["zone_id"] != zone else ""
+        region = f"; of zone {entry['zone_id']}" if entry["zone_id"] and entry["zone_id"] != zone else ""
         flag = flag_of(facts, entry)
         cells = (
             Cell(f"{prefix}.factor", entry["factor_id"]),

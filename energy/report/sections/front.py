@@ -41,7 +41,8 @@ def lead(facts: QuarterFacts) -> str:
     change = _change_sentence(facts)
     whole = add(facts.energy, "energy_facility_kwh")
     if not whole:
-        return f"No facility energy is known for {facts.quarter.text}."
+        known = "is 0" if whole is not None else "is not known"
+        return f"Facility energy {known} for {facts.quarter.text}."
     projects = [owner for owner in facts.owners if owner not in LAST_OWNERS]
     idle = facts.energy_total("energy_facility", (("owner_key", "idle"),)).value or ZERO
     parts = []
@@ -79,10 +80,10 @@ def _heaviest_site(facts: QuarterFacts) -> str:
     market = facts.emission_total("market").value
     own = facts.emission_total("market", (("site_id", site),)).value
     name = facts.site_names.get(site, site)
-    return (
-        f"{name} emits {numbers.share(sums[site], whole)} of Scope 2 by location and "
-        f"{numbers.share(own, market)} by market"
-    )
+    words = f"{name} emits {numbers.share(sums[site], whole)} of Scope 2 by location"
+    if own is None or not market:
+        return f"{words}; there is no total by market"
+    return f"{words} and {numbers.share(own, market)} by market"
 
 
 def reservations(facts: QuarterFacts) -> list[str]:
@@ -109,7 +110,9 @@ def _tier_lines(facts: QuarterFacts) -> list[str]:
     shares = dict(facts.tier_shares("energy_facility_kwh"))
     readings = sum((shares.get(tier, ZERO) for tier in READING_TIERS), ZERO)
     parts = [f"{numbers.share(readings, 1)} of facility energy rests on energy or power readings"]
-    words = {"modelled": "on utilisation readings", "default": "on default power of the chips"}
+    own = facts.settings.get("default_power") == "own readings"
+    unread = "on the mean of the ledger's own readings of the same chip" if own else "on default power of the chips"
+    words = {"modelled": "on utilisation readings", "default": unread}
     parts += [f"{numbers.share(shares[tier], 1)} {text}" for tier, text in words.items() if tier in shares]
     lines = [", ".join(parts) + "."] if shares else ["No facility energy is known."]
     missing = dict(facts.tier_shares("chip_h")).get("missing")
@@ -131,8 +134,9 @@ def _factor_lines(facts: QuarterFacts) -> list[str]:
     undated = [row for row in facts.factors_used if row["factor_year"] is None]
     if undated:
         lines.append("A factor has no year; section 10 names it.")
-    if any(row["factor_kind"] == "residual" and _gas(row) for row in facts.factors_used):
-        lines.append("The residual mix holds CO₂ only, without CH₄ and N₂O.")
+    only_co2 = [words for method in facts.methods if (words := _co2_only(facts, method))]
+    if only_co2:
+        lines.append(f"Factors hold CO₂ only, without CH₄ and N₂O: {', '.join(only_co2)} of facility energy.")
     for method in facts.methods:
         blocked = facts.unnamed(method, facts.site_ids)
         label = METHOD_LABELS[method].lower()
@@ -146,8 +150,14 @@ def _factor_lines(facts: QuarterFacts) -> list[str]:
     return lines
 
 
-def _gas(row: dict[str, object]) -> bool:
-    return gas_class(str(row["gases"] or "")) == "CO2 only"
+def _co2_only(facts: QuarterFacts, method: str) -> str:
+    """Say for which share of facility energy a method's factor holds CO2 alone; empty when none does."""
+    rows = [row for row in facts.factors_used if row["method"] == method and gas_class(row["gases"]) == "CO2 only"]
+    if not rows:
+        return ""
+    residual = " (residual mix)" if all(row["factor_kind"] == "residual" for row in rows) else ""
+    share = numbers.share(add(rows, "energy_facility_kwh"), add(facts.energy, "energy_facility_kwh"))
+    return f"{METHOD_LABELS[method].lower()}{residual} {share}"
 
 
 def _mixed(facts: QuarterFacts, method: str) -> str:

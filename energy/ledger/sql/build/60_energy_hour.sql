@@ -1,0 +1,240 @@
+-- Energy at the chip, one line per owner, host, hour and tier. Every line of a host-hour comes from one of four sources:
+-- readings of a device that a job holds, readings shared among the jobs of a host, a job's own measurement, a default.
+-- Time is whole milliseconds of chips, energy of readings whole microjoules; a gap of readings is filled by the default
+-- power of the chip's state, and where the chip is not disclosed it stays null (tier "missing"), never 0.
+CREATE OR REPLACE TEMP TABLE piece AS
+SELECT *, chip_count * (end_ms - start_ms) AS chip_ms
+FROM (
+    SELECT allocation_key, job_key, site_id, host, device_key, chip_id, chip_count,
+        make_timestamptz(hour_number * 3600000000) AS hour_utc,
+        greatest(start_ms, hour_number * 3600000) AS start_ms, least(end_ms, (hour_number + 1) * 3600000) AS end_ms
+    FROM (
+        SELECT *, epoch_ms(start_utc) AS start_ms, epoch_ms(end_utc) AS end_ms,
+            unnest(range(epoch_ms(start_utc) // 3600000, (epoch_ms(end_utc) - 1) // 3600000 + 1)) AS hour_number
+        FROM core.allocation
+        WHERE end_utc > start_utc
+    )
+);
+
+CREATE OR REPLACE TEMP TABLE reading AS
+SELECT reading.device_key, device.host, reading.hour_utc, reading.allocation_key, reading.tier, reading.sample_count,
+    reading.covered_chip_ms, reading.energy_chip_microj
+FROM core.device_hour AS reading
+JOIN core.device AS device ON device.device_key = reading.device_key;
+
+-- What a host has left after the devices that are known to be held. A host that was read when site.yaml has it nowhere
+-- has no chips here, but its readings still find an owner.
+CREATE OR REPLACE TEMP TABLE host_hour AS
+WITH held AS (
+    -- sums of decimals: the same in any order
+    SELECT host, hour_utc,
+        sum(CASE WHEN device_key IS NOT NULL THEN CAST(chip_ms AS DECIMAL(38, 9)) ELSE 0 END) AS device_ms,
+        sum(CASE WHEN device_key IS NULL THEN CAST(chip_ms AS DECIMAL(38, 9)) ELSE 0 END) AS job_ms
+    FROM piece
+    WHERE host IS NOT NULL
+    GROUP BY host, hour_utc
+),
+held_in_log AS (
+    SELECT piece.host, piece.hour_utc, sum(CAST(piece.chip_count * (
+        least(piece.end_ms, epoch_ms(log_window.to_utc)) - greatest(piece.start_ms, epoch_ms(log_window.from_utc))
+    ) AS DECIMAL(38, 9))) AS held_ms
+    FROM piece
+    JOIN core.log_window AS log_window ON log_window.site_id = piece.site_id
+        AND epoch_ms(log_window.from_utc) < piece.end_ms AND epoch_ms(log_window.to_utc) > piece.start_ms
+    WHERE piece.host IS NOT NULL
+    GROUP BY piece.host, piece.hour_utc
+),
+logged AS (SELECT host, hour_utc, sum(logged_chip_ms) AS logged_ms FROM known_hour GROUP BY host, hour_utc),
+unplaced AS (SELECT DISTINCT site_id, hour_utc FROM piece WHERE host IS NULL AND chip_ms > 0),
+present AS (
+    SELECT hour_utc, site_id, host, chip_id, CAST(installed_chip_h * 3600000 AS DOUBLE) AS installed_ms
+    FROM core.installed_hour
+    UNION ALL
+    SELECT reading.hour_utc, host.site_id, host.host, host.chip_id, 0.0
+    FROM reading
+    JOIN core.host AS host ON host.host = reading.host
+    ANTI JOIN core.installed_hour AS installed
+        ON installed.host = reading.host AND installed.hour_utc = reading.hour_utc
+    QUALIFY row_number() OVER (PARTITION BY reading.host, reading.hour_utc ORDER BY host.from_utc NULLS FIRST) = 1
+),
+room AS (
+    SELECT present.hour_utc, present.site_id, present.host, present.chip_id,
+        greatest(0.0, present.installed_ms - CAST(coalesce(held.device_ms, 0) AS DOUBLE)) AS free_ms,
+        CAST(coalesce(held.job_ms, 0) AS DOUBLE) AS job_ms,
+        CASE WHEN unplaced.site_id IS NULL THEN CAST(coalesce(logged.logged_ms, 0) AS DOUBLE) ELSE 0.0 END AS logged_ms,
+        CAST(coalesce(held_in_log.held_ms, 0) AS DOUBLE) AS held_ms
+    FROM present
+    LEFT JOIN held ON held.host = present.host AND held.hour_utc = present.hour_utc
+    LEFT JOIN held_in_log ON held_in_log.host = present.host AND held_in_log.hour_utc = present.hour_utc
+    LEFT JOIN logged ON logged.host = present.host AND logged.hour_utc = present.hour_utc
+    LEFT JOIN unplaced ON unplaced.site_id = present.site_id AND unplaced.hour_utc = present.hour_utc
+)
+SELECT *, logged_ms > 0 AS idle_is_known, greatest(free_ms, job_ms) AS whole_ms,
+    least(greatest(0.0, free_ms - job_ms), greatest(0.0, logged_ms - held_ms)) AS idle_ms
+FROM room;
+
+-- who may claim it: jobs without device, chips that are idle, and time of which the log says nothing
+CREATE OR REPLACE TEMP TABLE claim AS
+SELECT hour_utc, site_id, host, chip_id, NULL AS job_key, 'idle' AS chip_state, idle_ms AS chip_ms,
+    CASE WHEN whole_ms = 0 THEN 1.0 ELSE idle_ms / whole_ms END AS fraction
+FROM host_hour
+WHERE idle_is_known
+UNION ALL
+SELECT hour_utc, site_id, host, chip_id, NULL, 'unknown', greatest(0.0, free_ms - job_ms) - idle_ms,
+    CASE WHEN whole_ms = 0 THEN 1.0 ELSE (greatest(0.0, free_ms - job_ms) - idle_ms) / whole_ms END
+FROM host_hour
+WHERE NOT idle_is_known OR greatest(0.0, free_ms - job_ms) > idle_ms
+UNION ALL
+SELECT piece.hour_utc, piece.site_id, piece.host, piece.chip_id, piece.job_key, 'busy', piece.chip_ms,
+    piece.chip_ms / host_hour.whole_ms
+FROM piece
+JOIN host_hour ON host_hour.host = piece.host AND host_hour.hour_utc = piece.hour_utc
+WHERE piece.device_key IS NULL AND piece.chip_ms > 0;
+
+CREATE OR REPLACE TEMP TABLE line AS
+-- 1 readings of a device that a job holds
+SELECT reading.hour_utc, piece.site_id, piece.host, piece.job_key, piece.chip_id, reading.tier, 'device' AS attribution,
+    'busy' AS chip_state, CAST(reading.covered_chip_ms AS DOUBLE) AS chip_ms,
+    CASE WHEN reading.sample_count = 0 AND reading.energy_chip_microj = 0 THEN NULL
+        ELSE CAST(reading.energy_chip_microj AS DOUBLE) END AS microj
+FROM reading
+JOIN piece ON piece.allocation_key = reading.allocation_key AND piece.hour_utc = reading.hour_utc
+UNION ALL
+-- a reading may be held past the end of its job, into an hour that the job has no part of
+SELECT reading.hour_utc, allocation.site_id, allocation.host, allocation.job_key, allocation.chip_id, reading.tier,
+    'device', 'busy', CAST(reading.covered_chip_ms AS DOUBLE), CAST(reading.energy_chip_microj AS DOUBLE)
+FROM reading
+JOIN core.allocation AS allocation ON allocation.allocation_key = reading.allocation_key
+ANTI JOIN piece ON piece.allocation_key = reading.allocation_key AND piece.hour_utc = reading.hour_utc
+UNION ALL
+-- 2 the rest of that job's time on the device: a gap; parts of a board are rounded to whole ms wherever a job begins
+SELECT piece.hour_utc, piece.site_id, piece.host, piece.job_key, piece.chip_id, 'default', 'none', 'busy',
+    piece.chip_ms - coalesce(covered.covered_chip_ms, 0), NULL
+FROM piece
+LEFT JOIN (
+    SELECT allocation_key, hour_utc, sum(covered_chip_ms) AS covered_chip_ms FROM reading
+    WHERE allocation_key IS NOT NULL GROUP BY allocation_key, hour_utc
+) AS covered ON covered.allocation_key = piece.allocation_key AND covered.hour_utc = piece.hour_utc
+WHERE piece.device_key IS NOT NULL
+    AND piece.chip_ms - coalesce(covered.covered_chip_ms, 0) > CASE WHEN piece.chip_count = 1 THEN 0.5 ELSE 5 END
+UNION ALL
+-- 3 readings that no device allocation claims, shared among jobs without device and idle by chip-time
+SELECT claim.hour_utc, claim.site_id, claim.host, claim.job_key,
+    claim.chip_id, pool.tier,
+    CASE WHEN claim.fraction = 1 THEN 'device' ELSE 'host share' END,
+    claim.chip_state, pool.covered_chip_ms * claim.fraction,
+    CASE WHEN pool.sample_count = 0 AND pool.energy_chip_microj = 0 THEN NULL
+        ELSE pool.energy_chip_microj * claim.fraction END
+FROM claim
+JOIN (
+    SELECT host, hour_utc, tier, sum(sample_count) AS sample_count, sum(covered_chip_ms) AS covered_chip_ms,
+        CAST(sum(energy_chip_microj) AS DOUBLE) AS energy_chip_microj
+    FROM reading WHERE allocation_key IS NULL GROUP BY host, hour_utc, tier
+) AS pool ON pool.host = claim.host AND pool.hour_utc = claim.hour_utc
+WHERE claim.fraction > 0
+UNION ALL
+-- 4 the rest of the time of jobs without device, and of idle chips: no reading
+SELECT claim.hour_utc, claim.site_id, claim.host, claim.job_key, claim.chip_id, 'default', 'none', claim.chip_state,
+    claim.chip_ms - coalesce(pool.covered_chip_ms, 0) * claim.fraction, NULL
+FROM claim
+LEFT JOIN (
+    SELECT host, hour_utc, sum(covered_chip_ms) AS covered_chip_ms FROM reading
+    WHERE allocation_key IS NULL GROUP BY host, hour_utc
+) AS pool ON pool.host = claim.host AND pool.hour_utc = claim.hour_utc
+WHERE claim.chip_ms - coalesce(pool.covered_chip_ms, 0) * claim.fraction > 0.5
+    AND claim.chip_state <> 'unknown'
+UNION ALL
+-- 5 jobs of no known host, and hours without a reading of a host before it was installed or after it was removed
+SELECT piece.hour_utc, piece.site_id, piece.host, piece.job_key, piece.chip_id, 'default', 'none', 'busy',
+    piece.chip_ms, NULL
+FROM piece
+ANTI JOIN host_hour ON host_hour.host = piece.host AND host_hour.hour_utc = piece.hour_utc
+WHERE piece.device_key IS NULL AND piece.chip_ms > 0;
+
+-- a job's own measured energy wins over everything that was given to it above
+CREATE OR REPLACE TEMP TABLE owned_line AS
+WITH own AS (
+    SELECT job.job_key, job.energy_chip_kwh, CAST(sum(CAST(piece.chip_ms AS DECIMAL(38, 9))) AS DOUBLE) AS chip_ms
+    FROM core.job AS job
+    JOIN piece ON piece.job_key = job.job_key
+    WHERE job.energy_chip_kwh IS NOT NULL
+    GROUP BY job.job_key, job.energy_chip_kwh
+    HAVING sum(CAST(piece.chip_ms AS DECIMAL(38, 9))) > 0
+)
+SELECT line.* FROM line ANTI JOIN own ON own.job_key = line.job_key
+UNION ALL
+SELECT piece.hour_utc, piece.site_id, piece.host, piece.job_key, piece.chip_id, 'measured', 'job', 'busy', piece.chip_ms,
+    own.energy_chip_kwh * 3600000000000 * piece.chip_ms / own.chip_ms
+FROM piece
+JOIN own ON own.job_key = piece.job_key
+WHERE piece.chip_ms > 0
+UNION ALL
+-- a run shorter than the clock of its log has energy and no time
+SELECT date_trunc('hour', job.start_utc), job.site_id, job.host, job.job_key, job.chip_id, 'measured', 'job', 'busy', 0,
+    job.energy_chip_kwh * 3600000000000
+FROM core.job AS job
+ANTI JOIN own ON own.job_key = job.job_key
+WHERE job.energy_chip_kwh > 0;
+
+CREATE OR REPLACE TEMP TABLE host_hour_overhead AS
+SELECT installed.host, installed.hour_utc, min(host.node_overhead) AS node_overhead,
+    min(host.node_overhead_low) AS node_overhead_low, min(host.node_overhead_high) AS node_overhead_high
+FROM core.installed_hour AS installed
+JOIN core.host AS host ON host.host = installed.host
+    AND (host.from_utc IS NULL OR installed.hour_utc >= date_trunc('hour', host.from_utc))
+    AND (host.to_utc IS NULL OR installed.hour_utc < host.to_utc)
+GROUP BY installed.host, installed.hour_utc;
+
+INSERT INTO core.energy_hour
+WITH summed AS (
+    SELECT hour_utc, site_id, host, job_key, chip_id, tier, attribution, chip_state,
+        CAST(sum(CAST(chip_ms / 3600000.0 AS DECIMAL(38, 12))) AS DECIMAL(38, 12)) AS chip_h,
+        CAST(sum(CAST(microj / 3600000000000.0 AS DECIMAL(38, 12))) AS DECIMAL(38, 12)) AS energy_chip_kwh
+    FROM owned_line
+    GROUP BY hour_utc, site_id, host, job_key, chip_id, tier, attribution, chip_state
+)
+SELECT
+    summed.hour_utc,
+    summed.site_id,
+    summed.host,
+    CASE WHEN summed.job_key IS NOT NULL AND job.project IS NOT NULL THEN 'project'
+        WHEN summed.job_key IS NULL AND summed.chip_state = 'idle' THEN 'idle' ELSE 'unallocated' END,
+    CASE WHEN summed.job_key IS NOT NULL AND job.project IS NOT NULL THEN job.project
+        WHEN summed.job_key IS NULL AND summed.chip_state = 'idle' THEN 'idle' ELSE 'unallocated' END,
+    summed.job_key,
+    summed.chip_id,
+    CASE WHEN summed.tier = 'default' AND power.power_chip_w IS NULL THEN 'missing' ELSE summed.tier END,
+    summed.attribution,
+    summed.chip_h,
+    CASE WHEN summed.tier = 'default' THEN CAST(summed.chip_h * power.power_chip_w / 1000 AS DECIMAL(38, 12))
+        ELSE summed.energy_chip_kwh END,
+    -- least and greatest pass over a null: an energy that is not known must have no range either
+    CASE
+        WHEN summed.tier = 'default' THEN CAST(summed.chip_h * power.power_chip_low_w / 1000 AS DECIMAL(38, 12))
+        WHEN summed.energy_chip_kwh IS NULL THEN NULL
+        WHEN summed.tier = 'modelled' THEN least(summed.energy_chip_kwh,
+            CAST(summed.chip_h * idle.power_chip_low_w / 1000 AS DECIMAL(38, 12)))
+        ELSE CAST(summed.energy_chip_kwh * (1 - $reading_error) AS DECIMAL(38, 12)) END,
+    CASE
+        WHEN summed.tier = 'default' THEN CAST(summed.chip_h * power.power_chip_high_w / 1000 AS DECIMAL(38, 12))
+        WHEN summed.energy_chip_kwh IS NULL THEN NULL
+        WHEN summed.tier = 'modelled' THEN greatest(summed.energy_chip_kwh,
+            CAST(summed.chip_h * chip.tdp_chip_w / 1000 AS DECIMAL(38, 12)))
+        ELSE CAST(summed.energy_chip_kwh * (1 + $reading_error) AS DECIMAL(38, 12)) END,
+    coalesce(overhead.node_overhead, any_host.node_overhead, site.node_overhead),
+    coalesce(overhead.node_overhead_low, any_host.node_overhead_low, site.node_overhead_low),
+    coalesce(overhead.node_overhead_high, any_host.node_overhead_high, site.node_overhead_high)
+FROM summed
+LEFT JOIN core.job AS job ON job.job_key = summed.job_key
+LEFT JOIN ref.chip_power AS power ON power.chip_id = summed.chip_id AND power.chip_state = summed.chip_state
+LEFT JOIN ref.chip_power AS idle ON idle.chip_id = summed.chip_id AND idle.chip_state = 'idle'
+LEFT JOIN ref.chip AS chip ON chip.chip_id = summed.chip_id
+LEFT JOIN host_hour_overhead AS overhead ON overhead.host = summed.host AND overhead.hour_utc = summed.hour_utc
+LEFT JOIN (
+    SELECT host, min(node_overhead) AS node_overhead, min(node_overhead_low) AS node_overhead_low,
+        min(node_overhead_high) AS node_overhead_high
+    FROM core.host GROUP BY host
+) AS any_host ON any_host.host = summed.host
+JOIN site_overhead AS site ON site.site_id = summed.site_id
+WHERE summed.chip_h > 0 OR summed.energy_chip_kwh IS NOT NULL
+ORDER BY summed.hour_utc, summed.site_id, summed.host, summed.job_key;

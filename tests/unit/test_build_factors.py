@@ -1,0 +1,200 @@
+"""PUE and emission factors through the whole ingest: periods, residual mixes, hours, policies, refusals."""
+
+from __future__ import annotations
+
+import pytest
+from tiny_fleet import Fleet, at, host, job, site
+
+from energy.account import chain
+from energy.catalogue.profiles import profile
+from energy.errors import FactorError, SiteFileError
+from energy.ledger.reader import Ledger
+from energy.units import quantity
+
+DAY = ("2026-01-05 00:00", "2026-01-06 00:00")
+HELD = ("2026-01-05 10:00", "2026-01-05 11:00")
+METER_KWH = 0.385 * 1.25 * 1.2
+
+
+def near(values):
+    return pytest.approx(values, rel=1e-9, abs=1e-12)
+
+
+def fleet_of(tmp_path, **changes):
+    return Fleet(tmp_path / "ledger", {"a": site([host("h1", 1)], **changes)})
+
+
+def one_job(fleet, held=HELD, window=DAY):
+    fleet.ingest(fleet.jobs([job("1", "h1", 1, *held)], *window))
+
+
+def emissions(fleet):
+    return fleet.total("emissions_kgco2e", "method", view="emission_lines", where="owner = 'p'")
+
+
+def test_two_pue_periods_meet_at_their_instant(tmp_path):
+    periods = [
+        {"to": "2026-01-05T11:00:00Z", "value": 1.2},
+        {"from": "2026-01-05T11:00:00Z", "value": 1.5, "low": 1.4, "high": 1.6},
+    ]
+    fleet = fleet_of(tmp_path, pue=periods)
+    one_job(fleet, ("2026-01-05 10:30", "2026-01-05 11:30"))
+    facility = fleet.total("energy_facility_kwh", "hour_utc", where="owner = 'p'")
+    half = 0.5 * 0.385 * 1.25
+    assert facility == near({at("2026-01-05 10:00"): half * 1.2, at("2026-01-05 11:00"): half * 1.5})
+    late = fleet.rows("SELECT * FROM energy_hourly WHERE owner = 'p' ORDER BY hour_utc DESC LIMIT 1")[0]
+    assert float(late["energy_facility_high_kwh"]) == near(0.5 * 0.700 * 1.25 * 1.6)
+
+
+def test_a_pue_period_with_an_offset_begins_at_its_instant_of_utc(tmp_path):
+    """Midnight of Berlin is 23:00 UTC of the day before."""
+    periods = [
+        {"to": "2026-01-05T00:00:00+01:00", "value": 1.2},
+        {"from": "2026-01-05T00:00:00+01:00", "value": 1.5},
+    ]
+    fleet = fleet_of(tmp_path, pue=periods)
+    one_job(fleet, ("2026-01-04 22:00", "2026-01-05 00:00"), ("2026-01-04 22:00", "2026-01-05 01:00"))
+    assert fleet.total("energy_facility_kwh", "hour_utc", where="owner = 'p'") == near(
+        {at("2026-01-04 22:00"): 0.385 * 1.25 * 1.2, at("2026-01-04 23:00"): 0.385 * 1.25 * 1.5}
+    )
+
+
+@pytest.mark.parametrize(
+    ("periods", "message"),
+    [
+        ([{"to": "2026-01-05T10:00:00Z", "value": 1.2}], "Site a has no PUE from 2026-01-05T10:00Z to 2026-01-06"),
+        (
+            [{"to": "2026-01-05T10:00:00Z", "value": 1.2}, {"from": "2026-01-05T09:00:00Z", "value": 1.2}],
+            "two (PUE )?periods overlap",
+        ),
+    ],
+)
+def test_hours_without_one_pue_are_refused_and_nothing_is_published(tmp_path, periods, message):
+    fleet = fleet_of(tmp_path, pue=periods)
+    with pytest.raises(SiteFileError, match=message) as caught:
+        one_job(fleet)
+    assert "\n" not in str(caught.value)
+    assert not (fleet.folder / "ledger.duckdb").exists()
+
+
+def test_a_refused_build_leaves_the_published_version_as_it_is(tmp_path):
+    fleet = fleet_of(tmp_path, pue=[{"to": "2026-01-06", "value": 1.2}])
+    one_job(fleet)
+    before = (Ledger(fleet.folder).version, fleet.total("energy_facility_kwh", "owner"))
+    later = fleet.jobs(
+        [job("2", "h1", 1, "2026-01-06 01:00", "2026-01-06 02:00")], "2026-01-06 00:00", "2026-01-07 00:00"
+    )
+    with pytest.raises(SiteFileError, match="Site a has no PUE from 2026-01-06T00:00Z"):
+        fleet.ingest(later)
+    assert (Ledger(fleet.folder).version, fleet.total("energy_facility_kwh", "owner")) == before
+
+
+def test_germany_location_is_of_production_and_market_is_the_residual_mix_consumed(tmp_path):
+    fleet = fleet_of(tmp_path, zone="DEU")
+    one_job(fleet)
+    # Ember and Our World in Data 2023, per kWh generated; AIB 2024, per kWh consumed
+    assert emissions(fleet) == near({"location": METER_KWH * 0.38095, "market": METER_KWH * 0.72456})
+    notes = {row["method"]: row for row in fleet.rows("SELECT * FROM factors_used")}
+    assert "restated as purchased" in notes["location"]["note"]
+    assert "restated" not in (notes["market"]["note"] or "")
+    assert "CO2 only" in notes["market"]["note"]
+    assert (notes["location"]["factor_attribution"], notes["market"]["factor_attribution"]) == (
+        "production",
+        "consumption",
+    )
+
+
+def test_a_zone_without_residual_mix_takes_the_grid_s_and_says_so(tmp_path):
+    fleet = fleet_of(tmp_path, zone="GBR")
+    one_job(fleet)
+    assert emissions(fleet) == near({"location": METER_KWH * 0.237589, "market": METER_KWH * 0.237589})
+    notes = {row["method"]: row["note"] for row in fleet.rows("SELECT method, note FROM factors_used")}
+    assert "no residual mix is known" in notes["market"]
+    assert "no residual mix" not in notes["location"]
+
+
+def test_the_nearest_earlier_year_is_said(tmp_path):
+    fleet = fleet_of(tmp_path)
+    one_job(fleet)
+    # eGRID 2023 for RFC East; Green-e of 2016 for its residual mix
+    assert emissions(fleet) == near({"location": METER_KWH * 0.271779, "market": METER_KWH * 0.344032})
+    said = {row["method"]: row["year_note"] for row in fleet.rows("SELECT method, year_note FROM factors_used")}
+    assert said == {
+        "location": "factor of 2023 for activity in 2026: 3 years earlier",
+        "market": "factor of 2016 for activity in 2026: 10 years earlier",
+    }
+
+
+@pytest.mark.parametrize("hour", [0, 5, 18, 23])
+@pytest.mark.parametrize(("month", "day"), [(1, 5), (7, 31)])
+def test_hours_take_the_mean_of_their_month_and_utc_hour(tmp_path, month, day, hour):
+    fleet = fleet_of(tmp_path, zone="CAMX", hourly_zone="US-CISO")
+    start = f"2026-{month:02}-{day:02} {hour:02}:00"
+    one_job(fleet, (start, start.replace(":00", ":30")), (start, start.replace(":00", ":30")))
+    kwh = METER_KWH / 2
+    assert emissions(fleet)["hourly"] == near(kwh * profile("US-CISO").values[month - 1, hour] / 1000)
+
+
+def test_hours_over_midnight_of_a_month_change_both(tmp_path):
+    fleet = fleet_of(tmp_path, zone="CAMX", hourly_zone="US-CISO", timezone="America/Los_Angeles")
+    fleet.top["reporting_timezone"] = "America/Los_Angeles"
+    span = ("2026-01-31 23:00", "2026-02-01 01:00")
+    one_job(fleet, span, span)
+    values = profile("US-CISO").values
+    by_hour = fleet.total("emissions_kgco2e", "hour_utc", view="emission_lines", where="method = 'hourly'")
+    assert by_hour == near(
+        {
+            at("2026-01-31 23:00"): METER_KWH * values[0, 23] / 1000,
+            at("2026-02-01 00:00"): METER_KWH * values[1, 0] / 1000,
+        }
+    )
+
+
+def test_an_exact_policy_without_that_year_is_refused_in_one_line(tmp_path):
+    fleet = fleet_of(tmp_path)
+    fleet.top["factor_policy"] = "exact"
+    with pytest.raises(
+        FactorError, match=r"Zone RFCE has no location factor .* for 2026 .* it has 2022, 2023"
+    ) as caught:
+        one_job(fleet)
+    assert "\n" not in str(caught.value)
+    assert not (fleet.folder / "ledger.duckdb").exists()
+
+
+def test_each_year_takes_its_own_factor(tmp_path):
+    fleet = fleet_of(tmp_path)
+    one_job(fleet, ("2022-12-31 23:00", "2023-01-01 01:00"), ("2022-12-31 23:00", "2023-01-01 01:00"))
+    by_hour = fleet.total("emissions_kgco2e", "hour_utc", view="emission_lines", where="method = 'location'")
+    assert by_hour == near({at("2022-12-31 23:00"): METER_KWH * 0.299478, at("2023-01-01 00:00"): METER_KWH * 0.271779})
+
+
+def test_two_sites_keep_their_own_factors_and_pue(tmp_path):
+    fleet = Fleet(
+        tmp_path / "ledger",
+        {
+            "a": site([host("h1", 1)]),
+            "b": site([host("h2", 1)], zone="ERCT", pue=2.0, node_overhead=1.5),
+        },
+    )
+    fleet.ingest(fleet.jobs([job("1", "h1", 1, *HELD), job("2", "h2", 1, *HELD)], *HELD))
+    location = fleet.total("emissions_kgco2e", "site_id", view="emissions_quarterly", where="method = 'location'")
+    assert location == near({"a": METER_KWH * 0.271779, "b": 0.385 * 1.5 * 2.0 * 0.351221})
+
+
+def test_the_ledger_says_what_the_page_for_newcomers_says(tmp_path):
+    fleet = fleet_of(tmp_path)
+    one_job(fleet)
+    steps = chain(
+        quantity(385.0, "W_chip/chip"),
+        quantity(1.0, "chip"),
+        quantity(60.0, "min"),
+        1.25,
+        1.2,
+        {"location": quantity(271.779, "gCO2e/kWh_facility"), "market": quantity(344.032, "gCO2e/kWh_facility")},
+    )
+    (line,) = fleet.rows("SELECT * FROM energy_hourly WHERE owner = 'p'")
+    for name in ("chip", "it", "facility"):
+        assert float(line[f"energy_{name}_kwh"]) == near(steps[f"energy_{name}"].to(f"kWh_{name}").magnitude)
+    assert emissions(fleet) == near(
+        {method: steps[f"emissions_{method}"].to("kgCO2e").magnitude for method in ("location", "market")}
+    )
