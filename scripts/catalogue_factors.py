@@ -1,18 +1,30 @@
-"""Annual grid factors and hourly profiles of the curated tables."""
+"""Annual grid factors, and losses, of the curated tables."""
 
 from __future__ import annotations
 
-import math
-from calendar import isleap, monthrange
-from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
 
-import catalogue_selection as selection
+import catalogue_places as places
 from catalogue_io import Row, one, read, short
 
-FUELS = ("coal", "gas", "oil", "nuclear", "hydro", "wind", "solar", "biomass", "geothermal", "other")
-
+EGRID = {
+    # edition: (prefix, source, status, subregions or all, GWP set)
+    "eGRID2018": ("egrid2018", "egrid2018", "catalogue", None, "unstated"),
+    "eGRID2022": ("egrid2022", "egrid2022", "derived", None, "AR5"),
+    "eGRID2023 rev2": ("egrid2023r2", "egrid2023_rev2", "catalogue", {"CAMX", "RFCE", "US"}, "AR5"),
+}
+GREENE_2018 = "Green-e Energy Residual Mix 2018 edition"
+GREENE_2025 = "Green-e 2025 edition (2023 data) + eGRID2023 CH4 and N2O"
+AIB_2018 = "AIB European Residual Mixes 2018 v1.2"
+AIB_2024 = "AIB European Residual Mixes 2024"
+# Single facts, cited, for zones with many data centres, at most fifteen: the tables of AIB and Green-e are not openly
+# licensed and are not redistributed.
+RESIDUALS = [
+    *((GREENE_2018, zone) for zone in ("CAMX", "RFCE", "ERCT", "SRVC", "NWPP")),
+    (GREENE_2025, "CAMX"),
+    *((AIB_2018, zone) for zone in ("DEU", "FRA", "NLD", "SWE", "NOR", "IRL", "FIN", "ITA")),
+    (AIB_2024, "DEU"),
+]
 
 # --- factors ---
 
@@ -35,67 +47,62 @@ def factor(factor_id: str, zone_id: str, kind: str, year: str, value: float, bas
 
 
 def country_factors(shared: Path) -> list[Row]:
-    """Return the latest years of each country from one edition."""
-    table: dict[str, dict[int, float]] = defaultdict(dict)
-    for row in read(shared / "grid/country_annual_carbon_intensity.csv"):
-        if row["source"] == "owid_2025" and row["boundary"] == "production_lifecycle":
-            table[row["iso3"]][int(row["year"])] = float(row["gco2e_per_kwh"])
-    rows = []
-    for pair in selection.COUNTRIES:
-        iso3 = pair.split(":")[0]
-        rows += [
-            factor(
-                f"owid2025-{iso3}-{year}",
-                iso3,
-                "location",
-                str(year),
-                table[iso3][year],
-                "lifecycle|production|CO2e|unstated",
-                publisher="Ember, Energy Institute; Our World in Data",
-                source="owid_2025",
-                edition="mid-2025",
-                licence="CC BY 4.0",
-                status="catalogue",
-            )
-            for year in sorted(table[iso3])[-selection.OWID_YEARS :]
-        ]
-    return rows
+    """Return every year of every country, of one edition; a printed zero is impossible for a lifecycle: left out."""
+    known = {pair.split(":")[0] for pair in places.COUNTRIES} | {places.WORLD}
+    rows = [
+        factor(
+            f"owid2025-{row['iso3']}-{row['year']}",
+            row["iso3"],
+            "location",
+            row["year"],
+            float(row["gco2e_per_kwh"]),
+            "lifecycle|production|CO2e|unstated",
+            publisher="Ember, Energy Institute; Our World in Data",
+            source="owid_2025",
+            edition="mid-2025",
+            licence="CC BY 4.0",
+            status="catalogue",
+        )
+        for row in read(shared / "grid/country_annual_carbon_intensity.csv")
+        if row["source"] == "owid_2025" and row["iso3"] in known and float(row["gco2e_per_kwh"]) > 0
+    ]
+    order = [*(pair.split(":")[0] for pair in places.COUNTRIES), places.WORLD]
+    return sorted(rows, key=lambda row: (order.index(row["zone_id"]), row["year"]))
 
 
 def egrid_factors(shared: Path) -> list[Row]:
-    """Return eGRID2022 for all subregions and the three published CO2e rates of eGRID2023."""
+    """Return eGRID 2018 and 2022 for all subregions and the three published CO2e rates of 2023."""
     rows = []
     for row in read(shared / "grid/us_egrid_subregions.csv"):
-        first = row["edition"] == selection.EGRID_2022
-        second = row["edition"] == "eGRID2023 rev2" and row["subregion"] in selection.EGRID_2023
+        prefix, source, status, wanted, gwp_set = EGRID[row["edition"]]
         # The second CAMX row of 2023 is CO2 only: its CO2e cells are empty and it is left out.
-        if not (first or second) or not row["co2e_total_output_kg_per_mwh"]:
+        if (wanted and row["subregion"] not in wanted) or not row["co2e_total_output_kg_per_mwh"]:
             continue
-        note = row["note"] if first else f"{row['note']}; GWP set taken as that of eGRID2022 (recalled)"
+        recalled = "; GWP set taken as that of eGRID2022 (recalled)" if wanted else ""
         rows.append(
             factor(
-                f"{'egrid2022' if first else 'egrid2023r2'}-{row['subregion']}",
+                f"{prefix}-{row['subregion']}",
                 "USA" if row["subregion"] == "US" else row["subregion"],
                 "location",
                 row["data_year"],
                 float(row["co2e_total_output_kg_per_mwh"]),  # kg/MWh is g/kWh
-                "direct|production|CO2e|AR5",
+                f"direct|production|CO2e|{gwp_set}",
                 publisher="US EPA",
-                source="egrid2022" if first else "egrid2023_rev2",
+                source=source,
                 edition=row["edition"],
                 licence="US public domain",
-                status="derived" if first else "catalogue",
-                note=note,
+                status=status,
+                note=row["note"] + recalled,
             )
         )
     return rows
 
 
 RESIDUAL_KEYS = {
-    selection.GREENE_2018: ("greene2018", "greene_2018", "direct|production|CO2 only|none"),
-    selection.GREENE_2025: ("greene2025", "greene_2025", "direct|production|CO2e|AR6"),
-    selection.AIB_2018: ("aib2018", "aib_2018", "direct|consumption|CO2 only|none"),
-    selection.AIB_2024: ("aib2024", "aib_2024", "direct|consumption|CO2 only|none"),
+    GREENE_2018: ("greene2018", "greene_2018", "direct|production|CO2 only|none"),
+    GREENE_2025: ("greene2025", "greene_2025", "direct|production|CO2e|AR6"),
+    AIB_2018: ("aib2018", "aib_2018", "direct|consumption|CO2 only|none"),
+    AIB_2024: ("aib2024", "aib_2024", "direct|consumption|CO2 only|none"),
 }
 
 
@@ -103,7 +110,7 @@ def residual_factors(shared: Path) -> list[Row]:
     """Return the selected residual mixes: single facts, cited."""
     table = read(shared / "grid/residual_mix.csv")
     rows = []
-    for edition, zone_id in selection.RESIDUALS:
+    for edition, zone_id in RESIDUALS:
         row = one(table, edition=edition, zone=zone_id)
         prefix, source, basis = RESIDUAL_KEYS[edition]
         how = (
@@ -135,85 +142,18 @@ def annual(shared: Path) -> list[Row]:
     return [*country_factors(shared), *egrid_factors(shared), *residual_factors(shared)]
 
 
-# --- hourly intensity ---
-
-
-def hours(shared: Path, file: str, zone: str, year: int) -> list[tuple[int, int, float, float, float]]:
-    """Return month, hour, generation, direct and lifecycle intensity of each hour that was wholly measured.
-
-    An hour is missing when a fuel that the zone reports at all has an empty cell: as zero, it would shift the mix.
-    """
-    import pyarrow.parquet as parquet
-
-    table = parquet.read_table(shared / f"grid/hourly/{file}.parquet", filters=[("zone", "=", zone)]).to_pylist()
-    fuels = [f"{fuel}_mwh" for fuel in FUELS if any(row[f"{fuel}_mwh"] is not None for row in table)]
-    measured = []
-    for row in table:
-        stamp, direct, lifecycle = row["datetime_utc"], row["gco2_per_kwh_direct"], row["gco2e_per_kwh_lifecycle"]
-        if stamp.year != year or direct is None or lifecycle is None or any(row[fuel] is None for fuel in fuels):
-            continue
-        generation = math.fsum(max(0.0, row[fuel]) for fuel in fuels)  # as the two derived columns treat negatives
-        if generation > 0:
-            measured.append((stamp.month, stamp.hour, generation, direct, lifecycle))
-    return measured
-
-
-def profiles(shared: Path) -> list[Row]:
-    """Return the average day of each month of each zone, weighted by generation."""
-    rows = []
-    for zone, zone_id, file, source, year in selection.PROFILES:
-        cells: dict[tuple[int, int], list[tuple[float, float, float]]] = defaultdict(list)
-        for month, hour, generation, direct, lifecycle in hours(shared, file, zone, year):
-            cells[month, hour].append((generation, direct, lifecycle))
-        for month in range(1, 13):
-            for hour in range(24):
-                sample = cells[month, hour]
-                weight = math.fsum(generation for generation, _, _ in sample)
-                direct_g = math.fsum(generation * value for generation, value, _ in sample)
-                lifecycle_g = math.fsum(generation * value for generation, _, value in sample)
-                rows.append(
-                    {
-                        "profile_set": f"{zone_id.lower()}-{year}",
-                        "zone_id": zone_id,
-                        "year": year,
-                        "month": month,
-                        "hour_utc": hour,
-                        "intensity_direct_gco2e_per_kwh_generation": round(direct_g / weight, 3) if sample else "",
-                        "intensity_lifecycle_gco2e_per_kwh_generation": round(lifecycle_g / weight, 3)
-                        if sample
-                        else "",
-                        "n_hours": len(sample),
-                        "coverage": round(len(sample) / monthrange(year, month)[1], 4),
-                        "source": source,
-                        "status": "derived",
-                    }
-                )
-    return rows
-
-
-def profile_sets(profile_rows: Iterable[Row]) -> list[Row]:
-    """Return what holds for a whole profile."""
-    measured: dict[str, int] = defaultdict(int)
-    for row in profile_rows:
-        measured[row["profile_set"]] += row["n_hours"]
-    rows = []
-    for _, zone_id, _, source, year in selection.PROFILES:
-        publisher, edition, licence, status, note = selection.PROFILE_SETS[source]
-        name = f"{zone_id.lower()}-{year}"
-        rows.append(
-            {
-                "profile_set": name,
-                "zone_id": zone_id,
-                "year": year,
-                "attribution": "production",
-                "publisher": publisher,
-                "source": source,
-                "edition": edition,
-                "licence": licence,
-                "n_hours": measured[name],
-                "coverage": round(measured[name] / (8784 if isleap(year) else 8760), 6),
-                "status": status,
-                "note": note,
-            }
-        )
-    return rows
+def losses(shared: Path) -> list[Row]:
+    """Return the losses of transmission and distribution, in percent of output."""
+    own = {pair.split(":")[0] for pair in places.COUNTRIES} | {places.WORLD}
+    return [
+        {
+            "zone_id": row["iso3"],
+            "year": row["year"],
+            "td_loss_pct_of_output": row["td_loss_pct_of_output"],
+            "source": "wdi_losses",
+            "status": "estimate" if row["confidence"] == "recalled" else "catalogue",
+            "note": "recalled" if row["confidence"] == "recalled" else "",
+        }
+        for row in read(shared / "grid/td_losses.csv")
+        if row["iso3"] in own
+    ]

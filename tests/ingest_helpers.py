@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from energy.importers import Context, HostPeriod, importer
+from energy.importers.mapping import load_mapping, match_mapping
+from energy.importers.tabular import header_of
 from energy.ledger.intake import Ingested, Request, ingest
 from energy.ledger.reader import Ledger
+from energy.ledger.site_file import expand_pattern, parse_site_file
 
 H100 = "NVIDIA H100 80GB HBM3"
 SITE = """\
@@ -110,3 +117,31 @@ def telemetry(folder: Path) -> set[str]:
 def at(text: str) -> datetime:
     """Read a time of UTC."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def context(site: str = SITE, **changes: Any) -> Context:
+    """Return what an importer may ask about the fleet, without a ledger."""
+    parsed = parse_site_file(site)
+    hosts: dict[str, tuple[HostPeriod, ...]] = {}
+    for site_id, described in parsed.sites.items():
+        for group in described.hosts:
+            period = HostPeriod(site_id, parsed.chip_of_name(group.chip), group.chips)
+            hosts |= dict.fromkeys(expand_pattern(group.pattern), (period,))
+    plain = Context(None, None, hosts, parsed.chip_of_name, tuple(parsed.sites))
+    return replace(plain, **changes)
+
+
+def read(
+    format_name: str, path: Path, mapping: Path | None = None, **changes: Any
+) -> tuple[Any, list[tuple[int, str]]]:
+    """Import one file without a ledger: accepted rows as a table, refused rows as (line, reason)."""
+    chosen = (
+        match_mapping(header_of(path), format_name, path.name)
+        if mapping is None
+        else load_mapping(str(mapping), format_name)
+    )
+    batches = list(importer(format_name).read(path, chosen, context(**changes)))
+    accepted = pa.concat_tables([batch.table for batch in batches], promote_options="permissive")
+    refused = pa.concat_tables([batch.rejects for batch in batches]).to_pylist()
+    assert accepted.num_rows + len(refused) == sum(batch.rows_read for batch in batches)
+    return accepted, [(row["row_number"], row["reason"]) for row in refused]

@@ -50,7 +50,9 @@ def build(kind: type[Record], row: _tables.Row, renamed: Mapping[str, str] | Non
         Fields that no column holds.
 
     """
-    plan = _plan(kind, tuple((renamed or {}).items()))
+    columns = tuple((renamed or {}).items())
+    hashable: Any = kind  # a class is; the checker does not know it of a type variable
+    plan = _plan(hashable, columns)
     return kind(**{name: get(row, column) for name, column, get in plan if name not in given}, **given)
 
 

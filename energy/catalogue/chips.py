@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from functools import cache
 
 from energy.catalogue import _tables
-from energy.catalogue._names import fold, index
+from energy.catalogue._names import fold, index, listed
+from energy.catalogue._records import Verified, build
 from energy.errors import AmbiguousNameError, CatalogueError, UnknownNameError, did_you_mean
-
-_LISTED = 8  # names in one message
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
-    """One accelerator in one form factor. None is unknown, never zero.
+class Chip(Verified):
+    """One accelerator or processor in one form factor. None is unknown, never zero.
 
     ``tdp_w`` is what ``tdp_kind`` says, counted at ``power_boundary`` (``chip``: board, ``it``: whole system).
     ``idle_status`` is ``read``, ``recalled`` or ``default`` (a rule of thumb), or empty where idle power is unknown.
-    Rates are dense peaks.
+    Rates are dense peaks: ``sparsity_2_4`` is ``yes`` where sparse weights could double them. ``die_area_mm2`` is what
+    ``die_area_scope`` says.
     """
 
     chip_id: str
@@ -29,10 +29,17 @@ class Chip:
     form_factor: str
     status_of_product: str
     launch_year: int | None
+    process_node: str
+    die_area_mm2: float | None
+    die_area_scope: str
+    transistors_billion: float | None
     tdp_w: float | None
     tdp_kind: str
+    tdp_min_config_w: float | None
+    tdp_max_config_w: float | None
     power_boundary: str
     typical_w: float | None
+    measured_max_w: float | None
     idle_w: float | None
     idle_low_w: float | None
     idle_high_w: float | None
@@ -42,33 +49,32 @@ class Chip:
     memory_type: str
     memory_gb: float | None
     memory_bandwidth_gb_per_s: float | None
+    on_chip_sram_mb: float | None
+    on_chip_sram_kind: str
+    fp64_tflops: float | None
+    fp64_matrix_tflops: float | None
     fp32_tflops: float | None
+    tf32_tflops: float | None
     fp16_tflops: float | None
     bf16_tflops: float | None
     fp8_tflops: float | None
+    fp6_tflops: float | None
     fp4_tflops: float | None
     int8_tops: float | None
+    int4_tops: float | None
+    sparsity_2_4: str
+    matrix_unit: str
+    interconnect: str
     link_gb_per_s_per_direction: float | None
+    scale_up_domain_size: int | None
+    host_link: str
+    software_stacks: tuple[str, ...]
+    liquid_cooling_required: str
+    second_source_agrees: str
     source: tuple[str, ...]
     confidence: str
     recalled_fields: frozenset[str]
     note: str
-
-    @property
-    def status(self) -> str:
-        """Return ``catalogue``, or ``estimate`` where the whole row is recalled."""
-        return "catalogue" if self.confidence == "read" else "estimate"
-
-    def is_recalled(self, field: str) -> bool:
-        """Say whether the value of a field is general knowledge that nobody verified.
-
-        Examples
-        --------
-        >>> chip("TPU v5p").is_recalled("tdp_w")
-        True
-
-        """
-        return "all" in self.recalled_fields or field in self.recalled_fields
 
 
 @cache
@@ -81,44 +87,7 @@ def all_chips() -> tuple[Chip, ...]:
     True
 
     """
-    return tuple(_chip(row) for row in _tables.rows("chips"))
-
-
-def _chip(row: _tables.Row) -> Chip:
-    number = row.maybe_number
-    return Chip(
-        chip_id=row.text("chip_id"),
-        vendor=row.text("vendor"),
-        family=row.text("family"),
-        name=row.text("chip"),
-        form_factor=row.text("form_factor"),
-        status_of_product=row.text("status_of_product"),
-        launch_year=row.maybe_integer("launch_year"),
-        tdp_w=number("tdp_w"),
-        tdp_kind=row.text("tdp_kind"),
-        power_boundary=row.text("power_boundary"),
-        typical_w=number("typical_w"),
-        idle_w=number("idle_w"),
-        idle_low_w=number("idle_low_w"),
-        idle_high_w=number("idle_high_w"),
-        idle_status=row.text("idle_status"),
-        idle_range_status=row.text("idle_range_status"),
-        idle_note=row.text("idle_note"),
-        memory_type=row.text("memory_type"),
-        memory_gb=number("memory_gb"),
-        memory_bandwidth_gb_per_s=number("memory_bandwidth_gb_per_s"),
-        fp32_tflops=number("fp32_tflops"),
-        fp16_tflops=number("fp16_tflops"),
-        bf16_tflops=number("bf16_tflops"),
-        fp8_tflops=number("fp8_tflops"),
-        fp4_tflops=number("fp4_tflops"),
-        int8_tops=number("int8_tops"),
-        link_gb_per_s_per_direction=number("link_gb_per_s_per_direction"),
-        source=row.words("source"),
-        confidence=row.text("confidence"),
-        recalled_fields=frozenset(row.words("recalled_fields")),
-        note=row.text("note"),
-    )
+    return tuple(build(Chip, row, {"name": "chip"}) for row in _tables.rows("chips"))
 
 
 @cache
@@ -150,7 +119,7 @@ def chip_dialects() -> tuple[str, ...]:
     Examples
     --------
     >>> chip_dialects()
-    ('alibaba-2020', 'alibaba-2023')
+    ('alibaba-2020', 'alibaba-2023', 'gcp')
 
     """
     return tuple(sorted({dialect for _, _, dialect in chip_aliases() if dialect}))
@@ -243,6 +212,5 @@ def _refuse_ambiguous(name: str, key: str) -> None:
         c.chip_id for c in all_chips() if key in (fold(c.family), fold(c.vendor), fold(f"{c.vendor} {c.family}"))
     ]
     if members:
-        more = f" and {len(members) - _LISTED} more" if len(members) > _LISTED else ""
-        fits = ", ".join(members[:_LISTED]) + more
-        raise AmbiguousNameError(f"{name!r} is a vendor or family, not one chip: {fits}. Name one of them.")
+        text = f"{name!r} is a vendor or family, not one chip: {listed(members)}. Name one of them."
+        raise AmbiguousNameError(text)

@@ -96,7 +96,7 @@ def electricity_prices_for(
     Examples
     --------
     >>> [one.price_usd_per_kwh for one in electricity_prices_for("US-VA", consumer="industrial", period="2023")]
-    [0.0926]
+    [0.0892]
 
     """
     key = region.casefold().strip()

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from energy.catalogue import _tables
+from energy.catalogue._records import build
 from energy.catalogue.zones import zones_by_id
 from energy.errors import UnknownNameError, did_you_mean
 
 KINDS = ("location", "residual")
+_COLUMNS = {"value": "value_gco2e_per_kwh", "low": "low_gco2e_per_kwh", "high": "high_gco2e_per_kwh"}
 _UNITS = {"production": "gCO2e/kWh_generation", "consumption": "gCO2e/kWh_facility"}
 
 
@@ -57,31 +59,20 @@ def all_factors() -> tuple[Factor, ...]:
 
 
 def _factor(row: _tables.Row) -> Factor:
-    return Factor(
-        factor_id=row.text("factor_id"),
-        zone_id=row.text("zone_id"),
-        kind=row.text("kind"),
-        year=row.integer("year"),
-        value=row.number("value_gco2e_per_kwh"),
-        unit=_UNITS[row.text("attribution")],
-        low=row.maybe_number("low_gco2e_per_kwh"),
-        high=row.maybe_number("high_gco2e_per_kwh"),
-        boundary=row.text("boundary"),
-        attribution=row.text("attribution"),
-        gases=row.text("gases"),
-        gwp_set=row.text("gwp_set"),
-        publisher=row.text("publisher"),
-        source=row.words("source"),
-        edition=row.text("edition"),
-        licence=row.text("licence"),
-        status=row.text("status"),
-        note=row.text("note"),
-    )
+    return build(Factor, row, _COLUMNS, unit=_UNITS[row.text("attribution")])
 
 
 @cache
 def _by_id() -> Mapping[str, Factor]:
     return {factor.factor_id: factor for factor in all_factors()}
+
+
+@cache
+def _by_zone() -> Mapping[tuple[str, str], tuple[Factor, ...]]:
+    found: dict[tuple[str, str], list[Factor]] = {}
+    for one in all_factors():
+        found.setdefault((one.zone_id, one.kind), []).append(one)
+    return {key: tuple(sorted(ones, key=lambda one: (one.year, one.edition))) for key, ones in found.items()}
 
 
 def factor(factor_id: str) -> Factor:
@@ -125,7 +116,7 @@ def factors_for(zone_id: str, kind: str) -> tuple[Factor, ...]:
 
     Examples
     --------
-    >>> [(one.year, one.value) for one in factors_for("SWE", "location")]
+    >>> [(one.year, one.value) for one in factors_for("SWE", "location")][-3:]
     [(2021, 41.798), (2022, 41.067), (2023, 40.695)]
     >>> factors_for("AUT", "residual")
     ()
@@ -136,5 +127,4 @@ def factors_for(zone_id: str, kind: str) -> tuple[Factor, ...]:
         raise UnknownNameError(f"The zone identifier {zone_id!r} is not in the catalogue.{hint}")
     if kind not in KINDS:
         raise UnknownNameError(f"The kind of factor {kind!r} is not known: {' or '.join(KINDS)}.")
-    found = [one for one in all_factors() if one.zone_id == zone_id and one.kind == kind]
-    return tuple(sorted(found, key=lambda one: (one.year, one.edition)))
+    return _by_zone().get((zone_id, kind), ())

@@ -73,7 +73,7 @@ def memory(name: str) -> Memory:
     >>> memory("HBM9")
     Traceback (most recent call last):
     ...
-    energy.errors.UnknownNameError: The memory 'HBM9' is not in the catalogue. Nearest: HBM4, HBM3, HBM2.
+    energy.errors.UnknownNameError: The memory 'HBM9' is not in the catalogue. Nearest: HBM, HBM4, HBM3.
 
     """
     names = grouped((text, one.memory_id) for one in all_memories() for text in (one.memory_id, one.name))

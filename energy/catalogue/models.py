@@ -18,8 +18,8 @@ class Model(Verified):
 
     Counts ending in ``_b`` are in 1e9, ``training_flop`` in operations, ``mfu`` from 0 to 1. ``params_total_b`` and
     ``params_active_b`` are as published (active counts differ in whether the embedding table is in them);
-    :func:`energy.catalogue.parameters.parameters` computes them from the shape. ``is_estimate``: the developer has not
-    published the figures; ``training_flop`` is then known within three times either way.
+    :func:`energy.catalogue.parameters.parameters_of` computes them from the shape. ``is_estimate``: the developer has
+    not published the figures; ``training_flop`` is then known within three times either way.
     """
 
     model_id: str
@@ -111,7 +111,7 @@ def model(name: str) -> Model:
     Examples
     --------
     >>> model("Llama 3.1 70B").hidden, model("gpt-3 175b").params_total_b
-    (8192, 175.0)
+    (8192, 174.6)
     >>> model("Llama 3.1")
     Traceback (most recent call last):
     ...

@@ -8,12 +8,16 @@ from functools import cache
 
 from energy.catalogue import _tables
 from energy.catalogue._names import fold, index
+from energy.catalogue._records import Verified, build
 from energy.errors import UnknownNameError, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """One node. Powers are of the whole node at its plug, in kW (IT); None is unknown, never zero."""
+class Node(Verified):
+    """One node. Powers are of the whole node at its plug, in kW (IT); None is unknown, never zero.
+
+    For cloud instances no rated power is published: derive it from the chips.
+    """
 
     node_id: str
     vendor: str
@@ -24,31 +28,21 @@ class Node:
     accelerator_count: int | None
     host_cpu: str
     host_cpu_count: int | None
+    vcpu: int | None
     host_dram_gb: float | None
+    scale_up_interconnect: str
+    scale_up_domain_size: int | None
+    nics: str
+    scale_out_gbit_per_s_total: float | None
     max_kw: float | None
     typical_kw: float | None
     idle_kw: float | None
+    rack_units: float | None
     cooling: str
     source: tuple[str, ...]
     confidence: str
     recalled_fields: frozenset[str]
     note: str
-
-    @property
-    def status(self) -> str:
-        """Return ``catalogue``, or ``estimate`` where the whole row is recalled."""
-        return "catalogue" if self.confidence == "read" else "estimate"
-
-    def is_recalled(self, field: str) -> bool:
-        """Say whether the value of a field is general knowledge that nobody verified.
-
-        Examples
-        --------
-        >>> node("dgx_1_p100").is_recalled("max_kw")
-        True
-
-        """
-        return "all" in self.recalled_fields or field in self.recalled_fields
 
 
 @cache
@@ -61,30 +55,7 @@ def all_nodes() -> tuple[Node, ...]:
     'DGX-1 (P100)'
 
     """
-    return tuple(_node(row) for row in _tables.rows("nodes"))
-
-
-def _node(row: _tables.Row) -> Node:
-    return Node(
-        node_id=row.text("node_id"),
-        vendor=row.text("vendor"),
-        name=row.text("system"),
-        kind=row.text("kind"),
-        year=row.maybe_integer("year"),
-        accelerator_chip_id=row.text("accelerator_chip_id"),
-        accelerator_count=row.maybe_integer("accelerator_count"),
-        host_cpu=row.text("host_cpu"),
-        host_cpu_count=row.maybe_integer("host_cpu_count"),
-        host_dram_gb=row.maybe_number("host_dram_gb"),
-        max_kw=row.maybe_number("max_kw"),
-        typical_kw=row.maybe_number("typical_kw"),
-        idle_kw=row.maybe_number("idle_kw"),
-        cooling=row.text("cooling"),
-        source=row.words("source"),
-        confidence=row.text("confidence"),
-        recalled_fields=frozenset(row.words("recalled_fields")),
-        note=row.text("note"),
-    )
+    return tuple(build(Node, row, {"name": "system"}) for row in _tables.rows("nodes"))
 
 
 @cache
@@ -94,6 +65,9 @@ def _names() -> Mapping[str, str]:
         names += [(one.node_id, one.node_id), (one.name, one.node_id), (f"{one.vendor} {one.name}", one.node_id)]
         if one.vendor == "Azure":  # bills write the size as Standard_ND96isr_H100_v5
             names.append((f"Standard {one.name}", one.node_id))
+        if one.kind == "cloud_instance":  # "f1.16xlarge (8 FPGAs)" is f1.16xlarge in a bill
+            names.append((one.name.partition(" (")[0], one.node_id))
+    names += [(row.text("alias"), row.text("node_id")) for row in _tables.rows("node_aliases")]
     return index(names, "Node")
 
 

@@ -23,7 +23,7 @@ class Operation(Verified):
 
     operation_id: str
     operation: str
-    format: str
+    number_format: str
     bits: int | None
     process_node_nm: float | None
     energy_pj: float
@@ -53,7 +53,7 @@ class AchievedRate:
     """The best matrix rate that was measured on a chip, against its dense peak: an upper bound for real kernels."""
 
     chip_id: str
-    format: str
+    number_format: str
     achieved_tflops: float
     peak_dense_tflops: float
     fraction_of_peak: float
@@ -102,7 +102,11 @@ def operation(name: str) -> Operation:
 
 
 def operations_for(
-    *, operation: str | None = None, format: str | None = None, bits: int | None = None, chip_id: str | None = None
+    *,
+    operation: str | None = None,
+    number_format: str | None = None,
+    bits: int | None = None,
+    chip_id: str | None = None,
 ) -> tuple[Operation, ...]:
     """Return the operations that fit all that is given; empty where none does.
 
@@ -110,7 +114,7 @@ def operations_for(
     ----------
     operation : str, optional
         Such as ``add``, ``mul``, ``fma``, ``dram_read``.
-    format : str, optional
+    number_format : str, optional
         ``fp``, ``bf``, ``int`` or ``any``.
     bits : int, optional
         Width of the format.
@@ -119,11 +123,12 @@ def operations_for(
 
     Examples
     --------
-    >>> [one.energy_pj for one in operations_for(operation="mul", format="fp", bits=32) if one.process_node_nm == 45]
+    >>> found = operations_for(operation="mul", number_format="fp", bits=32)
+    >>> [one.energy_pj for one in found if one.process_node_nm == 45]
     [3.7]
 
     """
-    wanted = {"operation": operation, "format": format, "bits": bits, "chip_id": chip_id}
+    wanted = {"operation": operation, "number_format": number_format, "bits": bits, "chip_id": chip_id}
     given = {name: value for name, value in wanted.items() if value is not None}
     return tuple(one for one in all_operations() if all(getattr(one, name) == value for name, value in given.items()))
 
@@ -134,14 +139,14 @@ def all_achieved() -> tuple[AchievedRate, ...]:
 
     Examples
     --------
-    >>> {one.format for one in all_achieved()} <= {"bf16", "fp8"}
+    >>> {one.number_format for one in all_achieved()} <= {"bf16", "fp8"}
     True
 
     """
     return tuple(build(AchievedRate, row) for row in _tables.rows("achievable_matmul"))
 
 
-def achieved(chip_id: str, format: str) -> AchievedRate:
+def achieved(chip_id: str, number_format: str) -> AchievedRate:
     """Return the best matrix rate that was measured on a chip.
 
     Raises
@@ -156,7 +161,7 @@ def achieved(chip_id: str, format: str) -> AchievedRate:
 
     """
     for one in all_achieved():
-        if (one.chip_id, one.format) == (chip_id, format):
+        if (one.chip_id, one.number_format) == (chip_id, number_format):
             return one
-    have = ", ".join(f"{one.chip_id} {one.format}" for one in all_achieved())
-    raise UnknownNameError(f"No measured matrix rate of {chip_id} in {format}; there are: {have}.")
+    have = ", ".join(f"{one.chip_id} {one.number_format}" for one in all_achieved())
+    raise UnknownNameError(f"No measured matrix rate of {chip_id} in {number_format}; there are: {have}.")

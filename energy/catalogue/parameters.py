@@ -44,7 +44,7 @@ class Parameters:
     embedding: int
 
 
-def parameters(model: Model) -> Parameters | None:
+def parameters_of(model: Model) -> Parameters | None:
     """Return the parameters of a decoder, or None where the shape is not known or is none of a decoder.
 
     Parameters
@@ -55,9 +55,9 @@ def parameters(model: Model) -> Parameters | None:
     Examples
     --------
     >>> from energy.catalogue import model
-    >>> round(parameters(model("Llama 3.1 8B")).total / 1e9, 2)
+    >>> round(parameters_of(model("Llama 3.1 8B")).total / 1e9, 2)
     8.03
-    >>> parameters(model("GPT-4")) is None
+    >>> parameters_of(model("GPT-4")) is None
     True
 
     """

@@ -18,8 +18,9 @@ KINDS = ("rental", "rental_block", "purchase")
 class Price(Verified):
     """One price of one chip, in US dollars of its date. None is unknown, never zero.
 
-    An instance price was divided by ``chips_in_instance``. ``rental_block`` is a prepaid block of days. ``is_estimate``:
-    list or street roundings and analysts' values. Prices fall fast: show ``price_date`` (empty: the source is undated).
+    An instance price was divided by ``chips_in_instance``. ``rental_block`` is a prepaid block of days.
+    ``is_estimate``: list or street roundings and analysts' values. Prices fall fast: show ``price_date`` (empty: the
+    source is undated).
     """
 
     price_id: str

@@ -7,8 +7,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from energy.catalogue import _tables
+from energy.catalogue._grids import HOURS, month_hour
+from energy.catalogue._names import find, grouped
+from energy.catalogue._records import build
 from energy.catalogue.zones import zones_by_id
-from energy.errors import CatalogueError, FactorError, UnknownNameError, did_you_mean
+from energy.errors import FactorError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +19,25 @@ if TYPE_CHECKING:
 
 BOUNDARIES = ("direct", "lifecycle")
 _GASES = {"direct": ("CO2 only", "none"), "lifecycle": ("CO2e", "AR5")}
-_MONTHS, _HOURS = 12, 24
+
+
+@dataclass(frozen=True, slots=True)
+class IntensitySet:
+    """One zone and year of hourly intensity: what holds for both boundaries. ``hours_file`` names the whole year."""
+
+    profile_set: str
+    zone_id: str
+    year: int
+    attribution: str
+    publisher: str
+    source: tuple[str, ...]
+    edition: str
+    licence: str
+    n_hours: int
+    coverage: float
+    hours_file: str
+    status: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,64 +68,96 @@ class IntensityProfile:
 
 
 @cache
-def all_profiles() -> tuple[IntensityProfile, ...]:
-    """Return all profiles: each zone with both boundaries.
+def intensity_sets() -> tuple[IntensitySet, ...]:
+    """Return what holds for each zone and year, in the order of the table.
 
     Examples
     --------
-    >>> [profile.profile_id for profile in all_profiles() if profile.boundary == "direct"]
+    >>> intensity_sets()[0].profile_set
+    'us-ciso-2022'
+
+    """
+    return tuple(build(IntensitySet, row) for row in _tables.rows("intensity_sets"))
+
+
+def intensity_set(name: str) -> IntensitySet:
+    """Return what holds for a set, by its identifier or the identifier of its zone.
+
+    Raises
+    ------
+    UnknownNameError
+        When there is none; the message gives the nearest identifiers.
+
+    Examples
+    --------
+    >>> intensity_set("US-PJM").year
+    2022
+
+    """
+    known = grouped((text, one.profile_set) for one in intensity_sets() for text in (one.profile_set, one.zone_id))
+    identifier = find(name, known, "profile", [one.zone_id for one in intensity_sets()])
+    return next(one for one in intensity_sets() if one.profile_set == identifier)
+
+
+def basis_of(boundary: str) -> tuple[str, str]:
+    """Return the gases and the set of warming potentials of a boundary.
+
+    Examples
+    --------
+    >>> basis_of("direct")
+    ('CO2 only', 'none')
+
+    """
+    return _GASES[boundary]
+
+
+@cache
+def all_profiles() -> tuple[IntensityProfile, ...]:
+    """Return all profiles: each zone with both boundaries, where both are known.
+
+    Examples
+    --------
+    >>> [profile.profile_id for profile in all_profiles() if profile.boundary == "direct"][:4]
     ['us-ciso-2022-direct', 'us-pjm-2022-direct', 'us-erco-2022-direct', 'deu-2020-direct']
 
     """
-    hours: dict[str, list[_tables.Row]] = {}
+    months: dict[tuple[str, str], list[_tables.Row]] = {}
     for row in _tables.rows("intensity_month_hour"):
-        hours.setdefault(row.text("profile_set"), []).append(row)
-    return tuple(
-        _profile(about, hours.get(about.text("profile_set"), []), boundary)
-        for about in _tables.rows("intensity_sets")
-        for boundary in BOUNDARIES
-    )
+        months.setdefault((row.text("profile_set"), row.text("boundary")), []).append(row)
+    found = []
+    for about in intensity_sets():
+        for boundary in BOUNDARIES:
+            rows = months[about.profile_set, boundary]
+            # A source that reports no combustion leaves the direct intensity unknown: no profile, not one of zeros.
+            if any(row.maybe_number(column) is not None for row in rows for column in HOURS):
+                found.append(_profile(about, rows, boundary))
+    return tuple(found)
 
 
 profiles = all_profiles
 
 
-def _profile(about: _tables.Row, hours: list[_tables.Row], boundary: str) -> IntensityProfile:
-    gases, gwp_set = _GASES[boundary]
+def _profile(about: IntensitySet, months: list[_tables.Row], boundary: str) -> IntensityProfile:
+    gases, gwp_set = basis_of(boundary)
     return IntensityProfile(
-        profile_id=f"{about.text('profile_set')}-{boundary}",
-        zone_id=about.text("zone_id"),
-        year=about.integer("year"),
+        profile_id=f"{about.profile_set}-{boundary}",
+        zone_id=about.zone_id,
+        year=about.year,
         boundary=boundary,
-        attribution=about.text("attribution"),
+        attribution=about.attribution,
         unit="gCO2e/kWh_generation",
-        values=_values(about, hours, boundary),
-        n_hours=about.integer("n_hours"),
-        coverage=about.number("coverage"),
+        values=month_hour(months, "intensity_month_hour.csv", about.profile_set),
+        n_hours=about.n_hours,
+        coverage=about.coverage,
         gases=gases,
         gwp_set=gwp_set,
-        publisher=about.text("publisher"),
-        source=about.words("source"),
-        edition=about.text("edition"),
-        licence=about.text("licence"),
-        status=about.text("status"),
-        note=about.text("note"),
+        publisher=about.publisher,
+        source=about.source,
+        edition=about.edition,
+        licence=about.licence,
+        status=about.status,
+        note=about.note,
     )
-
-
-def _values(about: _tables.Row, hours: list[_tables.Row], boundary: str) -> NDArray[np.float64]:
-    import numpy as np
-
-    if len(hours) != _MONTHS * _HOURS:
-        name = about.text("profile_set")
-        raise CatalogueError(f"intensity_month_hour.csv: {name} has {len(hours)} rows, not {_MONTHS * _HOURS}.")
-    values = np.full((_MONTHS, _HOURS), np.nan)
-    for row in hours:
-        value = row.maybe_number(f"intensity_{boundary}_gco2e_per_kwh_generation")
-        if value is not None:
-            values[row.integer("month") - 1, row.integer("hour_utc")] = value
-    values.setflags(write=False)
-    return values
 
 
 def profile(zone_id: str, boundary: str = "direct") -> IntensityProfile:
@@ -140,5 +193,5 @@ def profile(zone_id: str, boundary: str = "direct") -> IntensityProfile:
     for one in all_profiles():
         if one.zone_id == zone_id and one.boundary == boundary:
             return one
-    have = ", ".join(dict.fromkeys(one.zone_id for one in all_profiles()))
-    raise FactorError(f"The zone {zone_id} has no hourly profile; these have one: {have}.")
+    have = ", ".join(dict.fromkeys(one.zone_id for one in all_profiles() if one.boundary == boundary))
+    raise FactorError(f"The zone {zone_id} has no hourly profile ({boundary}); these have one: {have}.")

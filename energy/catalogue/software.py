@@ -7,6 +7,7 @@ from functools import cache
 
 from energy.catalogue import _tables
 from energy.catalogue._records import build
+from energy.errors import UnknownNameError, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +37,23 @@ def all_software_gains() -> tuple[SoftwareGain, ...]:
 
     """
     return tuple(build(SoftwareGain, row) for row in _tables.rows("software_maturity"))
+
+
+def software_gain(gain_id: str) -> SoftwareGain:
+    """Return the factor with this identifier.
+
+    Raises
+    ------
+    UnknownNameError
+        When there is none; the message gives the nearest identifiers.
+
+    Examples
+    --------
+    >>> software_gain("sw01").stack
+    'CUDA'
+
+    """
+    known = {one.gain_id: one for one in all_software_gains()}
+    if gain_id not in known:
+        raise UnknownNameError(f"The software gain {gain_id!r} is not in the catalogue.{did_you_mean(gain_id, known)}")
+    return known[gain_id]

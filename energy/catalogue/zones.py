@@ -8,9 +8,9 @@ from functools import cache
 
 from energy.catalogue import _tables
 from energy.catalogue._names import fold
+from energy.catalogue._records import build
+from energy.catalogue.cloud import all_cloud_regions, provider_ids
 from energy.errors import AmbiguousNameError, CatalogueError, UnknownNameError, did_you_mean
-
-_PROVIDERS = ("aws", "azure", "gcp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +53,11 @@ def all_zones() -> tuple[Zone, ...]:
 
     Examples
     --------
-    >>> {zone.kind for zone in all_zones()} == {"country", "egrid_subregion", "balancing_area"}
-    True
+    >>> sorted({zone.kind for zone in all_zones()})
+    ['balancing_area', 'country', 'egrid_subregion', 'world']
 
     """
-    return tuple(
-        Zone(
-            zone_id=row.text("zone_id"),
-            kind=row.text("kind"),
-            name=row.text("name"),
-            iso2=row.text("iso2"),
-            country_zone_id=row.text("country_zone_id"),
-            annual_zone_id=row.text("annual_zone_id"),
-            hourly_zone_id=row.text("hourly_zone_id"),
-            full_disclosure=row.flag("full_disclosure"),
-            source=row.words("source"),
-            status=row.text("status"),
-            note=row.text("note"),
-        )
-        for row in _tables.rows("zones")
-    )
+    return tuple(build(Zone, row) for row in _tables.rows("zones"))
 
 
 @cache
@@ -111,6 +96,12 @@ def _matches() -> Mapping[str, tuple[ZoneMatch, ...]]:
         zone = zones_by_id()[zone_id]
         hourly = row.text("hourly_zone_id") or zone.hourly_zone_id
         add(ZoneMatch(alias, zone, row.text("relation"), hourly, row.text("status"), row.text("note")))
+    for region in all_cloud_regions():
+        zone = zones_by_id()[region.zone_id]
+        hourly = region.hourly_zone_id or zone.hourly_zone_id
+        words = (region.location, "eGRID subregion recalled" if region.egrid_subregion else "", region.note)
+        for name in region.names:
+            add(ZoneMatch(name, zone, "part_of", hourly, region.status, "; ".join(filter(None, words))))
     return {name: tuple(matches) for name, matches in found.items()}
 
 
@@ -123,6 +114,14 @@ def _country_of(hint: str) -> str:
     raise UnknownNameError(f"The hint {hint!r} is neither a country nor a cloud provider.{did_you_mean(hint, known)}")
 
 
+def _with_provider(key: str) -> str:
+    """Return a folded name with the provider's identifier in place of its longer names: "google cloud x" is "gcp x"."""
+    for spelt in sorted(provider_ids(), key=len, reverse=True):
+        if key.startswith(f"{spelt} "):
+            return f"{provider_ids()[spelt]} {key.removeprefix(f'{spelt} ')}"
+    return key
+
+
 def zone_match(name: str, *, hint: str | None = None) -> ZoneMatch:
     """Return the zone that a name means, with how it was found.
 
@@ -133,7 +132,7 @@ def zone_match(name: str, *, hint: str | None = None) -> ZoneMatch:
     name : str
         Zone identifier, ISO code, country, eGRID subregion, US state, or cloud provider with region.
     hint : str, optional
-        Country that the place lies in (ISO code or name), or a cloud provider: ``aws``, ``azure``, ``gcp``.
+        Country that the place lies in (ISO code or name), or a cloud provider: ``aws``, ``azure``, ``gcp`` and others.
 
     Raises
     ------
@@ -149,18 +148,21 @@ def zone_match(name: str, *, hint: str | None = None) -> ZoneMatch:
     ('SWE', 'part_of')
     >>> zone_match("Virginia", hint="US").hourly_zone_id
     'US-PJM'
+    >>> zone_match("Google Cloud europe-west1").zone.zone_id
+    'BEL'
 
     """
     if not name.strip():
         raise UnknownNameError("The zone name is empty: name a country, an eGRID subregion or a cloud region.")
     country = None
     if hint is not None and hint.strip():
-        if fold(hint) in _PROVIDERS:
-            prefix = f"{fold(hint)} "
+        if fold(hint) in provider_ids():
+            prefix = f"{provider_ids()[fold(hint)]} "
             name = name if fold(name).startswith(prefix) else prefix + name.strip()
         else:
             country = _country_of(hint)
-    matches = [m for m in _matches().get(fold(name), ()) if country is None or m.zone.country_zone_id == country]
+    key = _with_provider(fold(name))
+    matches = [m for m in _matches().get(key, ()) if country is None or m.zone.country_zone_id == country]
     if len(matches) == 1:
         return matches[0]
     if matches:

@@ -173,7 +173,7 @@ def _parse(text: str, where: str) -> Mapping:
     try:
         mapping = Mapping.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
+        first = min(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
         key = ".".join(str(part) for part in first["loc"]) or "mapping"
         hint = did_you_mean(str(first["loc"][-1]), Mapping.model_fields) if first["type"] == "extra_forbidden" else ""
         raise MappingError(f"{where}: {key}: {first['msg'][:200]}.{hint}") from error

@@ -385,12 +385,15 @@ def _factor_row(factor_id: str) -> dict[str, Any]:
 def _settings(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
     from energy import __version__
 
+    usual = site_file.default_utilisation
     chosen = {
         "entity": site_file.entity,
         "consolidation": site_file.consolidation,
         "reporting_timezone": site_file.reporting_timezone,
         "factor_policy": site_file.factor_policy,
         "default_power": site_file.default_power,
+        "default_utilisation": f"{usual.value:g} ({usual.least:g} to {usual.most:g})",
+        "chip_dialect": site_file.chip_dialect or "",
         "basis_mix": site_file.basis_mix or "",
         "undisclosed_chips": ", ".join(site_file.undisclosed_chips),
         "code_version": __version__,

@@ -93,7 +93,8 @@ def append_rows(
         return Counts(0, table.num_rows, 0)
     _judge(connection, shape, batch_id)
     _refuse(connection, shape, format_name, batch_id, file_name)
-    _insert(connection, shape, table, batch_id, "WHERE row_number NOT IN (SELECT line FROM verdict WHERE NOT is_stored)")
+    stored = "WHERE row_number NOT IN (SELECT line FROM verdict WHERE NOT is_stored)"
+    _insert(connection, shape, table, batch_id, stored)
     refused = _one(connection, "SELECT count(*) FROM verdict WHERE contradicts")
     equal = _one(connection, "SELECT count(*) FROM verdict WHERE is_equal AND NOT contradicts")
     return Counts(0, table.num_rows - refused - equal, equal)
@@ -125,7 +126,8 @@ def _insert(
 
 
 def _packed(columns: tuple[str, ...]) -> str:
-    return f"struct_pack({', '.join(f'{name} := {name}' for name in columns)})" if columns else "struct_pack(nothing := 0)"
+    fields = ", ".join(f"{name} := {name}" for name in columns)
+    return f"struct_pack({fields or 'nothing := 0'})"
 
 
 def _judge(connection: duckdb.DuckDBPyConnection, shape: Shape, batch_id: int) -> None:

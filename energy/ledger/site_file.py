@@ -125,7 +125,7 @@ class Site(_Frozen):
     hourly_zone: str | None = None
     boundary: str | None = None
     timezone: str = "UTC"
-    pue: tuple[Period, ...]
+    pue: tuple[Period, ...] = Field(min_length=1)
     node_overhead: Ratio
     hosts: tuple[HostGroup, ...] = ()
 
@@ -227,7 +227,8 @@ def parse_site_file(text: str) -> SiteFile:
 
 
 def _first_problem(error: ValidationError) -> str:
-    first = error.errors()[0]
+    # a key that is misspelt is also missing: the misspelling says more
+    first = min(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = {name for model in (SiteFile, Site, HostGroup, Period) for name in _keys(model)}

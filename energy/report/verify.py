@@ -83,7 +83,21 @@ def load_document(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or found.get("schema") != SCHEMA or "quarter" not in found:
         schema = found.get("schema") if isinstance(found, dict) else None
         raise ReportError(f"{path} is not a report: its schema is {schema}, not {SCHEMA}.")
+    _check_shape(path, found)
     return found
+
+
+def _check_shape(path: Path, document: dict[str, Any]) -> None:
+    """Refuse a document that was cut or edited so that its parts cannot be walked."""
+    try:
+        for _ in (*_cells(document), *_rows(document)):
+            pass
+        int(document["ledger_version"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        name = type(error).__name__
+        raise ReportError(
+            f"{path} is damaged: a part is missing or of another kind ({name}: {error}). Write the report again."
+        ) from error
 
 
 def _cells(document: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,6 @@
-"""All factors of all zones as one readable file: a change of any number shows in the difference.
+"""All factors of all zones as one readable file: the latest of each series, with the mean of all its years.
+
+So a change of any number shows in the difference, and the file stays short.
 
 Renew it with ``ENERGY_UPDATE_GOLDEN=1 pytest tests/golden/test_factors_resolved.py`` and read the difference.
 """
@@ -11,7 +13,7 @@ from pathlib import Path
 from energy.catalogue import all_zones, factors_for
 
 GOLDEN = Path(__file__).with_name("factors_resolved.csv")
-COLUMNS = "zone_id zone kind year value unit boundary gases gwp_set publisher edition status factor_id"
+COLUMNS = "zone_id zone kind years latest value unit mean boundary gases gwp_set publisher edition status factor_id"
 HEADER = COLUMNS.split()
 
 
@@ -20,11 +22,16 @@ def resolved():
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(HEADER)
     for zone in all_zones():
-        served = [one for kind in ("location", "residual") for one in factors_for(zone.zone_id, kind)]
-        for one in served:
-            basis = [one.unit, one.boundary, one.gases, one.gwp_set, one.publisher, one.edition, one.status]
-            writer.writerow([zone.zone_id, zone.name, one.kind, one.year, one.value, *basis, one.factor_id])
-        if not served:
+        series = {}
+        for kind in ("location", "residual"):
+            for one in factors_for(zone.zone_id, kind):
+                series.setdefault((kind, one.edition, one.boundary), []).append(one)
+        for (kind, _, _), ones in series.items():
+            last = ones[-1]
+            basis = [last.boundary, last.gases, last.gwp_set, last.publisher, last.edition, last.status, last.factor_id]
+            mean = round(sum(one.value for one in ones) / len(ones), 6)
+            writer.writerow([zone.zone_id, zone.name, kind, len(ones), last.year, last.value, last.unit, mean, *basis])
+        if not series:
             via = f"none of its own; annual zone: {zone.annual_zone_id or 'none'}"
             writer.writerow([zone.zone_id, zone.name, via, *[""] * (len(HEADER) - 3)])
     return stream.getvalue()

@@ -154,7 +154,7 @@ def test_an_exact_policy_without_that_year_is_refused_in_one_line(tmp_path):
     fleet = fleet_of(tmp_path)
     fleet.top["factor_policy"] = "exact"
     with pytest.raises(
-        FactorError, match=r"Zone RFCE has no location factor .* for 2026 .* it has 2022, 2023"
+        FactorError, match=r"Zone RFCE has no location factor .* for 2026 .* it has 2018, 2022, 2023"
     ) as caught:
         one_job(fleet)
     assert "\n" not in str(caught.value)

@@ -389,3 +389,16 @@ def test_readings_that_are_withdrawn_leave_nothing_behind(fleet):
     assert fleet.total("energy_chip_kwh", where="tier = 'integrated'") == near({"all": 0.6})
     withdraw(fleet.folder, 2)
     assert fleet.total("chip_h", "owner", "tier") == near({("p", "default"): 1, ("idle", "default"): 47})
+
+
+def test_a_device_known_for_a_part_of_a_run_is_not_known(fleet):
+    """A job that changed its board: its share of the host's readings, not all of the first board's."""
+    held = ("2026-01-05 10:00", "2026-01-05 11:00")
+    fleet.ingest(
+        fleet.jobs([job("1", "h1", 1, *held)], *DAY),
+        fleet.allocations([holds("1", "h1", 0, "2026-01-05 10:00", "2026-01-05 10:30")]),
+        fleet.readings(every_minute("h1", 0, *held, w=600) + every_minute("h1", 1, *held, w=200)),
+    )
+    assert fleet.total("energy_chip_kwh", "owner", "attribution", where="tier = 'integrated'") == near(
+        {("p", "host share"): 0.4, ("idle", "host share"): 0.4}
+    )

@@ -50,6 +50,7 @@ FAMILIES = {
 def test_every_family_is_there():
     ids = {one.chip_id for one in all_chips()}
     assert ids >= FAMILIES
+    assert len(all_chips()) == 147
     for prefix, count in (("nvidia_a100_", 4), ("nvidia_v100_", 3), ("nvidia_h100_", 3)):
         assert sum(identifier.startswith(prefix) for identifier in ids) == count
 
@@ -79,6 +80,24 @@ def test_every_family_is_there():
         ("TPU v5p", "google_tpu_v5p"),
         ("Google TPU v5e", "google_tpu_v5e"),
         ("Cerebras WSE-3 (CS-3)", "cerebras_wse3"),
+        ("NVIDIA H800", "nvidia_h800_sxm5"),
+        ("NVIDIA GH200 480GB", "nvidia_gh200_96"),
+        ("NVIDIA GB10", "nvidia_gb10"),
+        ("tpu-v5-lite-podslice", "google_tpu_v5e"),
+        ("TPU7x (Ironwood)", "google_tpu_v7"),
+        ("AMD Instinct MI210", "amd_mi210"),
+        ("HL-225", "intel_gaudi2"),
+        ("Intel(R) Data Center GPU Max 1550", "intel_max_1550"),
+        ("Ascend910B2", "huawei_ascend_910b"),
+        ("CS-1", "cerebras_wse1"),
+        ("n300 L", "tenstorrent_n300"),
+        ("xilinx_u250_gen3x16_xdma_shell_4_1", "amd_alveo_u250"),
+        ("Apple M3 Pro", "apple_m3_pro"),
+        ("AMD EPYC 7742 64-Core Processor", "amd_epyc_7742"),
+        ("Intel(R) Xeon(R) Platinum 8480+", "intel_xeon_8480p"),
+        ("Trainium2", "aws_trainium2"),
+        ("Maia 100", "microsoft_maia100"),
+        ("Loihi 2", "intel_loihi2"),
     ],
 )
 def test_names_of_logs(name, chip_id):
@@ -97,6 +116,10 @@ def test_names_of_logs(name, chip_id):
         ("MI300", ("mi300a", "mi300x")),
         ("Alveo", ("u50", "u280")),
         ("IPU", ("gc200", "bow")),
+        ("gfx90a", ("mi210", "mi250x")),
+        ("gfx942", ("mi300a", "mi325x")),
+        ("GH200", ("gh200_96", "gh200_144")),
+        ("NVIDIA", ("nvidia_p100_sxm2", " more")),
     ],
 )
 def test_short_names_are_refused_with_the_form_factors(name, fits):
@@ -134,6 +157,9 @@ def test_dialect():
         chip("G2", dialect="alibaba-2023")  # undisclosed in the trace: no guess
     with pytest.raises(UnknownNameError, match="alibaba-2023"):
         chip("P100", dialect="alibaba")
+    assert chip("nvidia-tesla-v100", dialect="gcp").chip_id == "nvidia_v100_sxm2_16"
+    with pytest.raises(UnknownNameError, match="dialect gcp"):
+        chip("nvidia-tesla-v100")
 
 
 def test_an_assumed_form_factor_says_so():
@@ -152,7 +178,7 @@ def test_every_alias_means_exactly_one_chip():
     for one in all_chips():
         for name in (one.chip_id, one.name, f"{one.vendor} {one.name}"):
             assert chip(name) is one
-    assert set(chip_dialects()) == {"alibaba-2020", "alibaba-2023"}
+    assert set(chip_dialects()) == {"alibaba-2020", "alibaba-2023", "gcp"}
 
 
 def test_form_factors_stay_apart():
@@ -207,16 +233,40 @@ def test_what_is_recalled_is_flagged():
 def test_system_power_is_marked():
     assert chip("WSE-3").power_boundary == "it"
     assert chip("Loihi 2").power_boundary == "it"
+    assert chip("WSE-1").power_boundary == "it"
     assert chip("B200").power_boundary == "chip"
 
 
+def test_rates_are_dense_and_units_are_decimal():
+    h100 = chip("nvidia_h100_sxm5_80")
+    assert h100.bf16_tflops == 989.4  # the brochure's 1979 includes 2:4 sparsity
+    assert h100.sparsity_2_4 == "yes"
+    assert (h100.memory_gb, h100.link_gb_per_s_per_direction) == (80, 450)  # 1e9 bytes; one way
+    for one in all_chips():
+        if one.fp16_tflops and one.fp8_tflops and one.vendor == "NVIDIA" and one.status_of_product == "shipping":
+            assert one.fp8_tflops <= 2.03 * one.fp16_tflops
+
+
+def test_processors_have_no_idle_power_by_the_rule_for_accelerators():
+    for one in all_chips():
+        if one.family == "CPU":
+            assert one.idle_w is None
+            assert one.tdp_w is not None
+    assert chip("nvidia_gb10").idle_status == "default"  # what was measured is a whole box
+    assert chip("nvidia_gb10").idle_w == 22
+
+
 def test_nodes():
+    assert len(all_nodes()) == 92
+    assert node("f1.16xlarge").node_id == "aws_f1_16xlarge"
+    assert node("Standard_ND128isr_NDR_GB200_v6").accelerator_count == 4
     assert node("p5.48xlarge").node_id == "aws_p5_48xlarge"
     assert node("Standard_ND96isr_H100_v5").accelerator_chip_id == "nvidia_h100_sxm5_80"
     assert node("dgx h100").max_kw == 10.2
     assert node("dgx_h200").typical_kw is None
     for one in all_nodes():
-        assert one.accelerator_chip_id in {known.chip_id for known in all_chips()}
+        # the FPGAs of f1 are none of the catalogue
+        assert one.accelerator_chip_id in {known.chip_id for known in all_chips()} or one.node_id == "aws_f1_16xlarge"
         assert node(one.node_id) is one
     for name in ("", "DGX", "p5", "dgx_h10"):
         with pytest.raises(UnknownNameError):

@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import re
 
 import pytest
 
@@ -13,7 +14,8 @@ from energy.resources import resource
 
 DATASETS = resource("datasets")
 PACKAGE = json.loads((DATASETS / "datapackage.json").read_text(encoding="utf-8"))
-TABLES = [entry["path"].removesuffix(".csv") for entry in PACKAGE["resources"]]
+CSV = [entry for entry in PACKAGE["resources"] if entry["path"].endswith(".csv")]
+TABLES = [entry["path"].removesuffix(".csv") for entry in CSV]
 COLUMNS = (
     _tables.Column("name", "string", True, (), None, None),
     _tables.Column("kind", "string", False, ("a", "b"), None, None),
@@ -24,10 +26,27 @@ COLUMNS = (
 
 
 def test_every_table_is_declared():
-    assert {path.name for path in DATASETS.glob("*.csv")} == {entry["path"] for entry in PACKAGE["resources"]}
+    assert {path.name for path in DATASETS.glob("*.*")} == {
+        "datapackage.json",
+        *(e["path"] for e in PACKAGE["resources"]),
+    }
 
 
-@pytest.mark.parametrize("entry", PACKAGE["resources"], ids=lambda entry: entry["path"])
+def test_the_folder_stays_small():
+    assert sum(path.stat().st_size for path in DATASETS.rglob("*") if path.is_file()) < 6e6
+    assert (DATASETS / "intensity_hours_us_2022.parquet").stat().st_size < 1e6
+
+
+def test_the_file_of_hours_is_declared():
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (entry,) = [entry for entry in PACKAGE["resources"] if entry["path"].endswith(".parquet")]
+    schema = parquet.read_schema(DATASETS / entry["path"])
+    assert schema.names == [field["name"] for field in entry["schema"]["fields"]]
+    assert {str(kind) for kind in schema.types} == {"int16"}
+    assert entry["licenses"]
+
+
+@pytest.mark.parametrize("entry", CSV, ids=lambda entry: entry["path"])
 def test_headers_agree_and_fields_are_described(entry):
     fields = entry["schema"]["fields"]
     with (DATASETS / entry["path"]).open(encoding="utf-8", newline="") as stream:
@@ -52,7 +71,7 @@ def test_rows_obey_their_rules_and_name_source_and_status(table):
             assert row.values.get("status") or row.values.get("confidence")
 
 
-@pytest.mark.parametrize("entry", PACKAGE["resources"], ids=lambda entry: entry["path"])
+@pytest.mark.parametrize("entry", CSV, ids=lambda entry: entry["path"])
 def test_foreign_keys_hold(entry):
     for key in entry["schema"].get("foreignKeys", []):
         target = key["reference"]
@@ -126,3 +145,32 @@ def test_one_name_for_two_things_is_an_error_of_the_catalogue():
     names = [("A-1", "x"), ("a 1", "x"), ("b", "y")]
     random.Random(1).shuffle(names)
     assert index(names, "Chip") == {"a 1": "x", "b": "y"}
+
+
+def test_what_is_recalled_keeps_its_mark():
+    for table in TABLES:
+        columns = {column.name for column in _tables.declared(table)[0]}
+        if "recalled_fields" not in columns:
+            continue
+        for row in _tables.rows(table):
+            flagged = set(row.words("recalled_fields"))
+            assert flagged <= columns | {"all"}, (table, row.line)
+            assert (row.text("confidence") == "recalled") == ("all" in flagged), (table, row.line)
+            if set(row.words("source")) == {"recalled"}:
+                assert row.text("confidence") == "recalled", (table, row.line)
+
+
+def test_an_empty_cell_stays_unknown_and_no_number_is_a_text():
+    for table in TABLES:
+        for column in _tables.declared(table)[0]:
+            for row in _tables.rows(table):
+                value = row.values[column.name]
+                assert value is None or value != "", (table, column.name)
+                if column.type in ("number", "integer") and value is not None:
+                    assert not isinstance(value, str)
+
+
+def test_the_page_of_the_catalogue_counts_right():
+    page = (DATASETS.parent / "docs/catalogue.md").read_text(encoding="utf-8")
+    counts = {name: int(number.replace(",", "")) for name, number in re.findall(r"`(\w+)\.csv` ([\d,]+)", page)}
+    assert counts == {table: len(_tables.rows(table)) for table in TABLES}

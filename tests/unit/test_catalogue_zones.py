@@ -43,6 +43,22 @@ from energy.errors import AmbiguousNameError, FactorError, UnknownNameError
         ("gcp europe-west3", None, "DEU"),
         ("azure westeurope", None, "NLD"),
         ("ERCOT", None, "US-ERCO"),
+        ("NO2", None, "NOR"),
+        ("DK1", None, "DNK"),
+        ("IT-NORD", None, "ITA"),
+        ("AU-NSW", None, "AUS"),
+        ("Quebec", None, "CAN"),
+        ("oci uk-london-1", None, "GBR"),
+        ("Google Cloud us-central1", None, "MROW"),
+        ("us-central1", "Google Cloud", "MROW"),
+        ("azure West Europe", None, "NLD"),
+        ("amazon eu-west-1", None, "IRL"),
+        ("World", None, "WLD"),
+        ("Kosovo", None, "XKX"),
+        ("DRC", None, "COD"),
+        ("South Korea", None, "KOR"),
+        ("US-OK", None, "SPSO"),
+        ("Puerto Rico", None, "PRI"),
     ],
 )
 def test_places(name, hint, zone_id):
@@ -59,6 +75,9 @@ def test_places(name, hint, zone_id):
         ("Virginia", "DE"),
         ("eu-north-1", None),
         ("SE5", None),
+        ("NO6", None),
+        ("aws us-east-9", None),
+        ("us-east-1", "azure"),
     ],
 )
 def test_unknown_places_are_refused(name, hint):
@@ -75,7 +94,18 @@ def test_the_nearest_place_is_given():
         zone("Virginia", hint="Atlantis")
 
 
-@pytest.mark.parametrize(("name", "fits"), [("Georgia", "GEO"), ("New York", "NYUP"), ("Hawaii", "HIOA")])
+@pytest.mark.parametrize(
+    ("name", "fits"),
+    [
+        ("Georgia", "GEO"),
+        ("New York", "NYUP"),
+        ("Hawaii", "HIOA"),
+        ("Korea", "PRK"),
+        ("Congo", "COD"),
+        ("Pennsylvania", "RFCW"),
+        ("Washington", "NWPP"),
+    ],
+)
 def test_ambiguous_places_are_refused(name, fits):
     with pytest.raises(AmbiguousNameError, match=fits):
         zone(name)
@@ -95,7 +125,26 @@ def test_a_place_inside_a_zone_says_so():
 def test_namibia_is_no_missing_value():
     assert zone("NA").name == "Namibia"
     assert zones_by_id()["NAM"].iso2 == "NA"
-    assert factors_for("NAM", "location")
+    assert len(factors_for("NAM", "location")) > 15
+    assert not any(one.iso2 == "" for one in all_zones() if one.kind == "country")
+
+
+def test_the_world_stands_in_for_no_place():
+    world = zone("World")
+    assert (world.kind, world.country_zone_id) == ("world", "WLD")
+    for one in all_zones():
+        assert one.zone_id == "WLD" or "WLD" not in (one.annual_zone_id, one.hourly_zone_id, one.country_zone_id)
+
+
+def test_every_country_has_its_years_and_no_impossible_zero():
+    countries = [one for one in all_zones() if one.kind == "country"]
+    assert len(countries) == 214
+    years = {one.zone_id: [f.year for f in factors_for(one.zone_id, "location")] for one in countries}
+    assert sum(map(len, years.values())) > 4900
+    assert years["SWE"] == list(range(2000, 2024))
+    assert not set(range(2000, 2010)) & set(years["BDI"])  # Burundi: the source prints zeros
+    assert not set(range(2013, 2023)) & set(years["CAF"])
+    assert min(f.value for f in all_factors()) > 10
 
 
 def test_links_lead_somewhere():
@@ -137,7 +186,11 @@ def test_factors_are_sorted_by_year_and_edition():
         for kind in ("location", "residual"):
             found = factors_for(one.zone_id, kind)
             assert [(f.year, f.edition) for f in found] == sorted((f.year, f.edition) for f in found)
-    assert [f.factor_id for f in factors_for("CAMX", "location")] == ["egrid2022-CAMX", "egrid2023r2-CAMX"]
+    assert [f.factor_id for f in factors_for("CAMX", "location")] == [
+        "egrid2018-CAMX",
+        "egrid2022-CAMX",
+        "egrid2023r2-CAMX",
+    ]
 
 
 def test_full_disclosure_has_no_residual_mix():
@@ -156,19 +209,25 @@ def test_wrong_identifiers_are_refused():
 
 
 def test_profiles():
-    assert {one.zone_id for one in all_profiles()} == {"US-CISO", "US-PJM", "US-ERCO", "DEU"}
+    zones = {one.zone_id for one in all_profiles()}
+    assert len(zones) == 24
+    assert zones >= {"US-CISO", "US-PJM", "US-ERCO", "US-MISO", "DEU", "FRA", "GBR", "SWE", "NOR", "IRL", "ITA"}
+    assert {one.zone_id for one in all_profiles() if one.boundary == "direct"} == zones - {"CHE"}
     for one in all_profiles():
         assert one.values.shape == (12, 24)
         assert np.isfinite(one.values).all()
         assert (one.values > 0).all()
         assert not one.values.flags.writeable
-        assert 0.99 < one.coverage <= 1
+        assert (0.98 if one.zone_id == "IRL" else 0.997) < one.coverage <= 1
         assert one.unit == "gCO2e/kWh_generation"
         assert one.licence
     assert (profile("DEU", "lifecycle").values > profile("DEU").values).all()
     assert profile("US-PJM").coverage < 1  # missing hours are missing, not zero
     with pytest.raises(FactorError, match="US-CISO"):
         profile("CAMX")
+    with pytest.raises(FactorError, match=r"no hourly profile \(direct\)"):
+        profile("CHE")  # the source has no thermal generation of Switzerland: unknown, not zero
+    assert profile("CHE", "lifecycle").values.mean() < 30
     with pytest.raises(UnknownNameError):
         profile("US-CIS")
     with pytest.raises(UnknownNameError, match="direct or lifecycle"):

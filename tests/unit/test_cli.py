@@ -248,14 +248,14 @@ def test_catalogue_is_a_table_with_header_and_legend(energy, kind):
 
 def test_catalogue_says_what_is_not_known_and_what_is_unverified(energy):
     text = energy("catalogue", "chips", "TPU v5p").out
-    assert re.search(r"^tdp_w +540  \(recalled, unverified\)$", text, re.MULTILINE)
+    assert re.search(r"^tdp_w +540 W  \(recalled, unverified\)$", text, re.MULTILINE)
     assert re.search(r"^typical_w +not known$", text, re.MULTILINE)
     assert re.search(r"^idle_w .*\(default: a rule of thumb\)$", text, re.MULTILINE)
     document = energy("catalogue", "chips", "TPU v5p", "--json").document
     fields = {row["field"]: row for row in document["entry"]}
     assert (document["schema"], document["kind"]) == ("catalogue-entry/1", "chips")
     assert fields["typical_w"]["value"] is None
-    assert fields["tdp_w"] == {"field": "tdp_w", "value": 540.0, "status": "recalled, unverified"}
+    assert fields["tdp_w"] == {"field": "tdp_w", "value": 540.0, "unit": "W", "status": "recalled, unverified"}
 
 
 def test_catalogue_says_when_a_zone_stands_for_a_place(energy):

@@ -10,8 +10,8 @@ from ingest_helpers import (
     at,
     content,
     job,
-    leftovers,
     ledger,
+    leftovers,
     reading,
     rejects,
     rows,
@@ -21,6 +21,7 @@ from ingest_helpers import (
     totals,
 )
 
+from energy.catalogue import chip
 from energy.errors import EnergyError, LedgerError, SiteFileError
 from energy.ledger import store
 from energy.ledger.intake import Request, ingest, rebuild, withdraw
@@ -104,7 +105,6 @@ def test_taking_one_of_two_overlapping_files_back_leaves_what_the_other_says(fol
     take(folder, kind, table(folder.parent / "first.csv", kind, *lines[:-1]), **options)
     take(folder, kind, second, **options)
     withdraw(folder, 1)
-    assert content(folder) == content(alone) or kind == "jobs"
     assert totals(folder) == totals(alone)
     names = "SELECT count(*) AS n FROM core.host"
     assert rows(folder, names) == rows(alone, names)
@@ -243,7 +243,6 @@ def test_withdraw_and_ingest_again_gives_the_first_result_to_the_last_digit(fold
     assert withdraw(folder, batch) == files[batch - 1][1].name
     assert content(folder) != before
     assert take(folder, *files[batch - 1]).batch_id is not None
-    assert totals(folder) == [row for row in totals(folder)]
     again = content(folder)
     for name in ("energy_hourly", "jobs"):  # a run may have another number now
         for row in (*before[name], *again[name]):
@@ -356,7 +355,8 @@ def test_rebuild_follows_a_host_to_its_site(folder):
     fresh = ledger(folder.parent / "fresh", moved)
     jobs(fresh, "a.csv", job(), job(2, host="h100-002"))
     power(fresh, "p.csv", *(reading(minute, host) for minute in range(3) for host in ("h100-001", "h100-002")))
-    sites = "SELECT site_id, owner, tier, sum(chip_h) AS h, sum(energy_chip_kwh) AS e FROM energy_hourly GROUP BY ALL ORDER BY ALL"
+    sites = "SELECT site_id, owner, tier, sum(chip_h) AS h, sum(energy_chip_kwh) AS e FROM energy_hourly "
+    sites += "GROUP BY ALL ORDER BY ALL"
     assert rows(folder, sites) == rows(fresh, sites)
     assert {row["site_id"] for row in rows(folder, sites)} == {"hall", "annex"}
 
@@ -390,7 +390,7 @@ def test_jobs_without_host_keep_their_site(folder):
 def test_a_chip_that_the_log_contradicts_stops_the_build(folder):
     jobs(folder, "a.csv", job())
     ledger(folder, SITE.replace(H100, "NVIDIA B200"))
-    with pytest.raises(SiteFileError, match="site.yaml gives host h100-001 nvidia_b200.*say nvidia_h100_sxm5_80"):
+    with pytest.raises(SiteFileError, match=r"site\.yaml gives host h100-001 nvidia_b200.*say nvidia_h100_sxm5_80"):
         rebuild(folder)
 
 
@@ -411,9 +411,7 @@ def test_a_host_that_was_rebuilt_is_what_it_was_at_the_time(folder):
     )
     assert done.rows_accepted == 2
     found = rows(folder, "SELECT job_id, chip_id FROM core.job ORDER BY 1")
-    assert [row["chip_id"] for row in found] == ["nvidia_h100_sxm5_80", "nvidia_b200_hgx_180"] or found[1][
-        "chip_id"
-    ].startswith("nvidia_b200")
+    assert [row["chip_id"] for row in found] == ["nvidia_h100_sxm5_80", chip("NVIDIA B200").chip_id]
     assert "gives host h-1 nvidia_b200" in rejects(folder)[0][1]
     assert "8 chips of a host that has 4" in rejects(folder)[1][1]
 

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from ingest_helpers import at, leftovers, ledger, telemetry, totals
+from ingest_helpers import at, ledger, leftovers, telemetry, totals
 
 from energy.demo import SITE_FILE
 from energy.example import write
@@ -58,6 +58,7 @@ def listed(folder):
         return {row["partition_path"] for row in opened.rows("SELECT partition_path FROM raw.telemetry_file")}
 
 
+@pytest.mark.slow
 def test_kill_at_random_moments(example, tmp_path):
     folder, files = example
     before = totals(folder)

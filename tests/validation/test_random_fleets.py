@@ -26,12 +26,13 @@ def text(value):
 
 
 def fleet_of(draw, folder):
-    """Three hosts: one stays, one moves to the other site at some instant, one is rebuilt with other chips."""
+    """Hosts: two stay, one moves to the other site at some instant, one is rebuilt with other chips."""
     moved, rebuilt = moment(draw), moment(draw)
+    rebuilds = [host("rebuilt", 2, A100, to=rebuilt), host("rebuilt", 3, H100, **{"from": rebuilt})]
     sites = {
-        "a": site([host("stays", 4), host("moves", 2, to=moved), host("rebuilt", 2, A100, to=rebuilt)], zone="DEU"),
+        "a": site([host("stays", 4), host("moves", 2, to=moved), *rebuilds], zone="DEU"),
         "b": site(
-            [host("moves", 2, **{"from": moved}), host("rebuilt", 3, H100, **{"from": rebuilt})],
+            [host("moves", 2, **{"from": moved}), host("other", 2)],
             pue={"value": 1.5, "low": 1.4, "high": 1.7},
             node_overhead={"value": 1.3, "low": 1.2, "high": 1.4},
         ),
@@ -97,7 +98,7 @@ def built(request, tmp_path_factory):
     fleet = fleet_of(draw, tmp_path_factory.mktemp("fleet"))
     names = sorted({group["pattern"] for described in fleet.sites.values() for group in described["hosts"]})
     jobs = jobs_of(draw, names)
-    cuts = sorted(moment(draw) for _ in range(4))
+    cuts = [FIRST + timedelta(minutes=minute) for minute in sorted(draw.sample(range(MINUTES), 4))]
     windows = [(cuts[0], cuts[2]), (cuts[1], cuts[2]), (cuts[3], FIRST + timedelta(days=3, minutes=25))]
     logs = [fleet.jobs(jobs[part::3], text(start), text(end), site="a") for part, (start, end) in enumerate(windows)]
     fleet.ingest(*logs, fleet.allocations(allocations_of(draw, jobs)), fleet.readings(readings_of(draw, names)))

@@ -54,8 +54,8 @@ def test_gpu_hours_by_project_and_model(quarter):
     folder, expected, _ = quarter
     found = rows(
         folder,
-        "SELECT owner, chip_id, sum(chip_h) AS h FROM energy_hourly WHERE quarter = '2026Q1' AND owner_kind = 'project' "
-        "GROUP BY ALL",
+        "SELECT owner, chip_id, sum(chip_h) AS h FROM energy_hourly WHERE quarter = '2026Q1' "
+        "AND owner_kind = 'project' GROUP BY ALL",
     )
     hours = {(row["chip_id"], row["owner"]): float(row["h"]) for row in found}
     assert hours == pytest.approx(by_chip(expected["gpu_hours_in_quarter"], 1), abs=HOURS_TOLERANCE)

@@ -1,12 +1,9 @@
 -- Times for which a site's job log is whole: the windows of its files, merged where they meet.
 INSERT INTO core.log_window
 WITH file_window AS (
-    SELECT DISTINCT coalesce(host.site_id, job.site_id) AS site_id, batch.from_utc, batch.to_utc
+    SELECT DISTINCT job.site_id, batch.from_utc, batch.to_utc
     FROM raw.batch AS batch
     JOIN raw.job AS job ON job.batch_id = batch.batch_id
-    LEFT JOIN core.host AS host ON host.host = job.host
-        AND (host.from_utc IS NULL OR host.from_utc <= coalesce(job.start_utc, batch.from_utc))
-        AND (host.to_utc IS NULL OR host.to_utc > coalesce(job.start_utc, batch.from_utc))
     WHERE batch.format = 'jobs'
 ),
 reach AS (

@@ -3,7 +3,8 @@
 CREATE OR REPLACE TEMP TABLE known_hour AS
 WITH period AS (
     SELECT row_number() OVER (ORDER BY host, from_utc) AS period_number, host, site_id, chip_id, installed_chip_count,
-        coalesce(epoch_ms(from_utc), -9000000000000) AS from_ms, coalesce(epoch_ms(to_utc), 9000000000000) AS to_ms
+        coalesce(epoch_ms(from_utc), -9000000000000) AS from_ms, coalesce(epoch_ms(to_utc), 9000000000000) AS to_ms,
+        count(*) OVER (PARTITION BY host) AS periods
     FROM core.host
     WHERE installed_chip_count > 0
 ),
@@ -33,22 +34,32 @@ part AS (
     FROM read
     JOIN period ON period.host = read.host AND period.from_ms < (read.hour_number + 1) * 3600000
         AND period.to_ms > read.hour_number * 3600000
+),
+known AS (
+    SELECT period_number, hour_number, sum(logged_ms) AS logged_ms, greatest(sum(logged_ms), sum(read_ms)) AS known_ms
+    FROM part
+    GROUP BY period_number, hour_number
 )
-SELECT make_timestamptz(part.hour_number * 3600000000) AS hour_utc, period.period_number, period.site_id, period.host,
-    period.chip_id, CAST(period.installed_chip_count * sum(part.logged_ms) AS BIGINT) AS logged_chip_ms,
-    CAST(period.installed_chip_count * greatest(sum(part.logged_ms), sum(part.read_ms)) AS BIGINT) AS installed_chip_ms
-FROM part
-JOIN period ON period.period_number = part.period_number
-GROUP BY part.hour_number, period.period_number, period.site_id, period.host, period.chip_id, period.installed_chip_count;
+SELECT make_timestamptz(known.hour_number * 3600000000) AS hour_utc, period.period_number, period.periods,
+    period.site_id, period.host, period.chip_id,
+    CAST(period.installed_chip_count * known.logged_ms AS BIGINT) AS logged_chip_ms,
+    CAST(period.installed_chip_count * known.known_ms AS BIGINT) AS installed_chip_ms
+FROM known
+JOIN period ON period.period_number = known.period_number;
 
 -- one row per host and hour: a host that changes inside an hour is shown as what it was for most of it
 INSERT INTO core.installed_hour
+SELECT hour_utc, site_id, host, chip_id, CAST(installed_chip_ms / 3600000 AS DECIMAL(38, 12))
+FROM known_hour
+WHERE periods = 1
+UNION ALL
 SELECT hour_utc, site_id, host, chip_id, CAST(all_chip_ms / 3600000 AS DECIMAL(38, 12))
 FROM (
     SELECT *, sum(installed_chip_ms) OVER (PARTITION BY host, hour_utc) AS all_chip_ms, row_number() OVER (
         PARTITION BY host, hour_utc ORDER BY installed_chip_ms DESC, period_number DESC
     ) AS place
     FROM known_hour
+    WHERE periods > 1
 )
 WHERE place = 1
 ORDER BY hour_utc, host;
