@@ -56,7 +56,7 @@ def value_of(metric: Metric, value: float) -> float | None:
     True
 
     """
-    if value != value or value >= LEAST_CODE or value in _FP64_CODES:
+    if value != value or LEAST_CODE <= value < float("inf") or value in _FP64_CODES:
         return None
     if metric.column != "counter_microj" and value in _INT32_CODES:
         return None
@@ -110,6 +110,34 @@ def board_of(labels: Mapping[str, str]) -> dict[str, Any] | str:
 HOST_LABELS = ("Hostname", "hostname", "node", "node_name", "nodename", "kubernetes_node", "host")
 
 
+class Boards:
+    """The board of each set of labels; the same labels come with every scrape, and are looked at once."""
+
+    def __init__(self, path: Path, context: Context) -> None:
+        self._path = path
+        self._context = context
+        self._known: dict[int, tuple[dict[str, str], dict[str, Any] | str]] = {}
+
+    def of(self, labels: dict[str, str]) -> dict[str, Any] | str:
+        """Return a board's columns, or why the labels name none.
+
+        Raises
+        ------
+        InputFileError
+            They name neither UUID nor host, and the caller named no host.
+        """
+        found = self._known.get(id(labels))
+        if found is not None:
+            return found[1]
+        if len(self._known) >= _PENDING:
+            self._known = {}
+        board = board_of(labels)
+        if not isinstance(board, str) and board["host"] is None and board["uuid"] is None:
+            board["host"] = host_of(self._context, self._path)
+        self._known[id(labels)] = (labels, board)  # keeps the labels, so that nothing else gets their id
+        return board
+
+
 class Merger:
     """Puts the metrics of one board, instance and time into one row.
 
@@ -155,21 +183,19 @@ class DcgmImporter:
     def read(self, path: Path, mapping: Any, context: Context) -> Iterator[Batch]:
         """Yield readings of boards."""
         rows, times = Rows(self.kind, context), SampleTimes(path, context)
-        merger = Merger(rows)
+        merger, boards = Merger(rows), Boards(path, context)
         for sample in samples(path, context, METRICS, rows):
-            self._put(sample, merger, rows, times.of(sample), (path, context))
+            self._put(sample, merger, rows, times.of(sample), boards)
             yield from merger.flush()
         yield from merger.flush(at_end=True)
         yield from rows.finish(path, f"sample of {', '.join(METRICS)}")
 
     @staticmethod
-    def _put(sample: Sample, merger: Merger, rows: Rows, time_ms: int, where: tuple[Path, Context]) -> None:
-        board = board_of(sample.labels)
+    def _put(sample: Sample, merger: Merger, rows: Rows, time_ms: int, boards: Boards) -> None:
+        board = boards.of(sample.labels)
         if isinstance(board, str):
             rows.refuse(sample.line, board, sample.labels)
             return
-        if board["host"] is None and board["uuid"] is None:
-            board["host"] = host_of(where[1], where[0])
         metric = METRICS[sample.name]
         value = checked(rows, metric, value_of(metric, sample.value), board["chip_name_given"])
         if value is None:

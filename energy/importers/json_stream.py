@@ -13,7 +13,7 @@ import numpy as np
 from energy.errors import InputFileError
 from energy.importers.base import Context
 from energy.importers.convert import Floats
-from energy.importers.text_input import broken_json, clean, text_blocks
+from energy.importers.text_input import broken_json, clean, is_cut, text_blocks
 
 _SPACE = re.compile(r"[\s\ufeff\x00]*")
 _END_OF_PAIRS = re.compile(r"\]\s*\]")
@@ -86,8 +86,7 @@ class JsonText:
             except (ValueError, RecursionError) as error:
                 if self._more():
                     continue
-                cut = isinstance(error, json.JSONDecodeError) and error.pos >= len(self._text.rstrip()) - 8
-                raise broken_json(self._path, error, at_end=cut) from error
+                raise broken_json(self._path, error, at_end=is_cut(error, self._text)) from error
             if end == len(self._text) and self._more():
                 continue  # a number may go on
             self._at = end

@@ -191,8 +191,10 @@ class _Reader:
         faults = [(~timed & ~unread, "the time is not between 2010 and 2100 in Unix seconds: correct it")]
         faults += [(good & mask, reason) for mask, reason in self._faults(metric, board, scaled)]
         for mask, reason in faults:
-            for place in np.flatnonzero(mask & ~unread).tolist():
-                rejects.append(Reject(int(numbers[place]), reason, f"[{times[place]}, {values[place]}]"))
+            rejects += [
+                Reject(int(numbers[place]), reason, f"[{times[place]}, {values[place]}]")
+                for place in np.flatnonzero(mask & ~unread).tolist()
+            ]
             unread |= mask
             good &= ~mask
         rejects.sort(key=lambda reject: reject.row_number)

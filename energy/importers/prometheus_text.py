@@ -14,9 +14,9 @@ from energy.importers.reading_rows import Rows, checked_time, time_of_file
 from energy.importers.text_input import decoded_head, text_lines
 
 _NAME = re.compile(r"[ \t]*([a-zA-Z_:][a-zA-Z0-9_:]*)")
-_LABELS = re.compile(r'[ \t]*(\{(?:[^"{}]|"(?:[^"\\]|\\.)*")*\})')
+_LABELS = re.compile(r'[ \t]*(\{(?:[^"{}]++|"(?:[^"\\]++|\\.)*+")*+\})')
 _REST = re.compile(r"[ \t]*([^ \t]+)(?:[ \t]+(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,2})?))?[ \t]*(?:#.*)?\Z")
-_LABEL = re.compile(r'\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*(,|\Z)')
+_LABEL = re.compile(r'\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]++|\\.)*+)"\s*(,|\Z)')
 _VALUE = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?\Z")
 _NOT_FINITE = {"nan": math.nan, "+inf": math.inf, "inf": math.inf, "-inf": -math.inf}
 _ESCAPED = re.compile(r"\\(.)")

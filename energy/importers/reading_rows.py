@@ -102,8 +102,12 @@ def _amount_of_text(text: str, units: Mapping[str, float], unit: str | None) -> 
             return f"`{clean(text, 60)}` may be a thousand or a fraction: write the number with a decimal point"
         digits = digits.replace(",", ".")
     plain = float(digits)
+    if plain == float("inf"):
+        return f"{clean(text, 60)} is beyond every range: correct it"
     if plain >= LEAST_CODE:
         return None
+    if found[2] in ("MW", "MJ"):  # a billion times mW and mJ, which have the same letters
+        plain *= 1e9
     return _scaled(plain, found[2].casefold().replace("μ", "µ") or unit, text, units)
 
 

@@ -38,6 +38,9 @@ _FREE_TEXT = {
 }
 _TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{5,8}|Unknown|None|)\Z")
 _FORMS = {
+    "jobid": re.compile(r"[0-9]+\S*\Z"),
+    "jobidraw": re.compile(r"[0-9]+\S*\Z"),
+    "nnodes": re.compile(r"[0-9]*\Z"),
     "state": re.compile(r"[A-Z_]+\+?( by [0-9]+)?\Z"),
     "submit": _TIME,
     "start": _TIME,

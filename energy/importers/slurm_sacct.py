@@ -234,12 +234,17 @@ def _states(given: Words) -> Words:
 
 
 Times = dict[str, tuple[Ints, Mask]]
+_TWICE = "occurs twice"  # a local time when clocks go back; the elapsed time settles it
 
 
 def _times(raw: RawBatch, state: Words, context: Context, refusals: Refusals, said: Left) -> Times:
     """Return submit, start and end; a start or end that is absent or occurs twice is told by the elapsed time."""
     held = {name: Held(raw) for name in ("submit", "start", "end")}
     times = {name: _time(raw, name, context.timezone, held[name]) for name in held}
+    for name in ("start", "end"):
+        for row, reason in held[name].reasons.items():
+            if _TWICE not in reason:
+                refusals.add(row, reason)
     (start, started), (end, ended) = times["start"], times["end"]
     still = state.where([name in _OPEN for name in state.names])
     over = ~still & ~(state.absent if "end" in raw.table.column_names else np.zeros(still.size, bool))
@@ -283,7 +288,7 @@ def _span(cells: dict[str, str | None]) -> int | None:
     return int(whole) if whole.isdecimal() and len(whole) < 10 else seconds_of(cells.get("elapsed") or "")
 
 
-def _time(raw: RawBatch, name: str, zone: str | None, held: Refusals) -> tuple[Ints, Mask]:
+def _time(raw: RawBatch, name: str, zone: str | None, held: Held) -> tuple[Ints, Mask]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -291,14 +296,17 @@ def _time(raw: RawBatch, name: str, zone: str | None, held: Refusals) -> tuple[I
     if name not in raw.table.column_names or size == 0:
         return np.zeros(size, np.int64), np.zeros(size, bool)
     title = _TITLES[name]
-    fixed = fixed_times(plain(raw.table.column(name)))
-    if fixed is not None:
-        return instants(pa.table({title: fixed}), ColumnRule(column=title), zone, held)
-    values = texts(raw.table, name)
-    if pc.any(pc.match_substring_regex(values, r"^[0-9]{9,10}$")).as_py():  # SLURM_TIME_FORMAT=%s
-        rule = ColumnRule(column=title, unit="s", origin="1970-01-01T00:00:00Z")
-        return instants(pa.table({title: values}), rule, zone, held)
-    return instants(pa.table({title: values}), ColumnRule(column=title), zone, held)
+    rule = ColumnRule(column=title)
+    values = fixed_times(plain(raw.table.column(name)))
+    if values is None:
+        values = texts(raw.table, name)
+        if pc.any(pc.match_substring_regex(values, r"^[0-9]{9,10}$")).as_py():  # SLURM_TIME_FORMAT=%s
+            rule = ColumnRule(column=title, unit="s", origin="1970-01-01T00:00:00Z")
+    time, present = instants(pa.table({title: values}), rule, zone, held)
+    if held.reasons:
+        present = present.copy()
+        present[list(held.reasons)] = False
+    return time, present
 
 
 def _elapsed(raw: RawBatch, rows: Mask) -> tuple[Ints, Mask]:

@@ -186,13 +186,14 @@ def json_documents(path: Path, context: Context) -> Iterator[tuple[int, Any]]:
         try:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            raise broken_json(path, error, at_end=_is_cut(error, text)) from error
+            raise broken_json(path, error, at_end=is_cut(error, text)) from error
         yield line, value
         line += text.count("\n", at, end)
         at = end
 
 
-def _is_cut(error: Exception, text: str) -> bool:
+def is_cut(error: Exception, text: str) -> bool:
+    """Tell whether JSON is broken because its end is absent."""
     if not isinstance(error, json.JSONDecodeError):
         return False
     return error.pos >= len(text.rstrip(_SPACE)) - 8 or error.msg.startswith("Unterminated string")

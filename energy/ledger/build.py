@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,8 @@ _REBUILT = (
 
 
 def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the layers, tables and comments that are not there yet."""
+    """Create the layers, tables and comments that are not there yet, in one transaction."""
+    connection.execute("BEGIN")
     for layer in ("raw", "ref", "core"):
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {layer}")
     present = {
@@ -45,30 +47,42 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
     }
     for table in TABLES.values():
         if table.kind == "table" and table.full_name not in present:
-            connection.execute(create_table(table))
-            for statement in comments(table):
-                connection.execute(statement)
+            connection.execute("; ".join([create_table(table), *comments(table)]))
+    connection.execute("COMMIT")
 
 
-def create_views(connection: duckdb.DuckDBPyConnection) -> None:
-    """Check the units of every view, then create it with its comments.
+@cache
+def checked_views() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Check the units of every view, once in a process; return each view's statements by its full name.
 
     Raises
     ------
     SqlUnitError
         A view's units do not add up, or it uses what the checker does not know.
     """
-    from energy.ledger.unit_check import MACRO_STATEMENTS, check_view
+    from energy.ledger.unit_check import check_view
 
-    for statement in MACRO_STATEMENTS:
-        connection.execute(statement)
+    out = []
     for table in TABLES.values():
         if table.kind == "view":
             sql = (SQL_FOLDER / f"{table.name}.sql").read_text(encoding="utf-8")
             check_view(table, sql)
-            connection.execute(f"CREATE OR REPLACE VIEW {table.full_name} AS {sql}")
-            for statement in comments(table):
-                connection.execute(statement)
+            out.append((table.full_name, (f"CREATE OR REPLACE VIEW {table.full_name} AS {sql}", *comments(table))))
+    return tuple(out)
+
+
+def create_views(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create every view with its comments after its units were checked, in one transaction."""
+    from energy.ledger.unit_check import MACRO_STATEMENTS
+
+    views = checked_views()
+    connection.execute("BEGIN")
+    for statement in MACRO_STATEMENTS:
+        connection.execute(statement)
+    for _, (view, *remarks) in views:
+        connection.execute(view)
+        connection.execute("; ".join(remarks))
+    connection.execute("COMMIT")
 
 
 def first_row(
@@ -112,6 +126,7 @@ def build(work: Build, site_file: SiteFile) -> None:
     attribution.register_devices(connection)
     _run(connection, "10_log_window")
     _run(connection, "20_job")
+    _check_sites(connection)
     _run(connection, "30_allocation")
     _run(connection, "40_calendar_hour", {"timezone": site_file.reporting_timezone})
     _chips(connection)
@@ -288,6 +303,18 @@ def _instants(hours: Any) -> Any:
     import pyarrow as pa
 
     return pa.array(hours.astype("datetime64[ms]").astype(np.int64)).cast(pa.timestamp("ms", "UTC"))
+
+
+def _check_sites(connection: duckdb.DuckDBPyConnection) -> None:
+    """Refuse jobs of a site that ``site.yaml`` no longer has: their energy would drop out of every total."""
+    lost = first_row(
+        connection,
+        "SELECT site_id FROM core.job WHERE site_id NOT IN (SELECT site_id FROM core.site) ORDER BY 1 LIMIT 1",
+    )
+    if lost is not None:
+        raise SiteFileError(
+            f"site.yaml has no site {lost[0]}, which has jobs in the ledger: put it back, or withdraw them."
+        )
 
 
 def _pue(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:

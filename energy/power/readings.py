@@ -1,9 +1,9 @@
 """From readings of devices to energy by device, hour, owner and tier: one UTC day at a time, exact in integers.
 
-A reading is held until the device's next reading, at most for its sampling interval, and never past the end of its
-UTC day; the first reading of a day also stands for the time since midnight where that is shorter than one interval.
-What no reading covers is a gap, and a gap is never zero: it is left to the caller. Power in whole milliwatts times
-whole milliseconds is whole microjoules, so that sums are the same in any order.
+A reading is held until the device's next reading, at most for its sampling interval (5 % later is still in time, since
+samplers jitter), and never past the end of its UTC day; the first reading of a day also stands for the time since
+midnight where that is shorter than one interval. What no reading covers is a gap, and a gap is never zero: it is left
+to the caller. Power in whole milliwatts times whole milliseconds is whole microjoules: sums are the same in any order.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ Ints = npt.NDArray[np.int64]
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
+LATE_BY_NUMERATOR, LATE_BY_DENOMINATOR = 21, 20  # a reading 5 % late is in time; whole numbers keep sums exact
 _TIME_BITS = 37  # a day has 8.64e7 ms < 2**37, which leaves 26 bits for devices in one int64 key
 TIER_CODES = ("measured", "integrated", "modelled")
 
@@ -97,7 +98,8 @@ def holds(readings: Readings) -> tuple[Ints, Ints]:
     following = np.full(time.size, DAY_MS, dtype=np.int64)
     same_device = device[1:] == device[:-1]
     following[:-1][same_device] = time[1:][same_device]
-    end = np.minimum(np.minimum(following, time + readings.interval_ms), DAY_MS)
+    in_time = following <= time + readings.interval_ms * LATE_BY_NUMERATOR // LATE_BY_DENOMINATOR
+    end = np.minimum(np.where(in_time, following, time + readings.interval_ms), DAY_MS)
     start = time.copy()
     first = np.ones(time.size, dtype=bool)
     first[1:] = ~same_device

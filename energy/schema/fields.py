@@ -105,7 +105,7 @@ _ALL: list[Field] = [
     _text("row_text", "The refused row as it was read, shortened."),
     _text("note", "What a reader should know of the row."),
     _count("rows_read", "Rows in the file, without header."),
-    _count("rows_accepted", "Rows that were stored."),
+    _count("rows_accepted", "Rows that were new to the ledger."),
     _count("rows_rejected", "Rows in raw.rejects."),
     _count("rows_duplicate", "Rows that the ledger had already, equal in every value."),
     _count("row_count", "Rows."),

@@ -102,7 +102,8 @@ def hold_of(read):
         for place, (_, time, power, interval, _) in enumerate(rows):
             following = rows[place + 1][1] if place + 1 < len(rows) else DAY_MS
             start = 0 if place == 0 and time < interval else time
-            out.append((device, start, min(following, time + interval, DAY_MS), power, time))
+            held = following if following <= time + interval * 21 // 20 else time + interval
+            out.append((device, start, min(held, DAY_MS), power, time))
     return out
 
 

@@ -402,3 +402,15 @@ def test_a_device_known_for_a_part_of_a_run_is_not_known(fleet):
     assert fleet.total("energy_chip_kwh", "owner", "attribution", where="tier = 'integrated'") == near(
         {("p", "host share"): 0.4, ("idle", "host share"): 0.4}
     )
+
+
+def test_a_sampler_that_jitters_leaves_no_slivers_of_default_power():
+    import numpy as np
+
+    from energy.power.readings import Readings, holds
+
+    times = np.array([0, 60_010, 120_005, 183_000, 300_000], dtype=np.int64)
+    ones = np.ones(times.size, dtype=np.int64)
+    start, end = holds(Readings(ones, times, ones, 60_000 * ones, ones))
+    assert end.tolist() == [60_010, 120_005, 183_000, 243_000, 360_000]  # 63 s is in time, 117 s is a gap after 60 s
+    assert start.tolist() == times.tolist()

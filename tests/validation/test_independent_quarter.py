@@ -3,7 +3,8 @@
 Nothing of the ledger's own arithmetic is used here: no NumPy, no SQL, no function of energy.power or energy.ledger but
 the ingest that is under test. The rules:
 
-- a reading is held until the device's next reading, at most for the interval, never past the end of its UTC day; the
+- a reading is held until the device's next reading, at most for the interval (5 % late is in time), never past the end
+  of its UTC day; the
   first reading of a day also stands for the time since midnight where that is shorter than one interval;
 - its energy belongs to whoever holds the device at its time; the time that it covers belongs to whoever holds the
   device then;
@@ -110,9 +111,9 @@ def held_intervals(rows):
     out = []
     for place, (time, watts) in enumerate(rows):
         midnight = time // DAY * DAY
-        end = min(time + INTERVAL, midnight + DAY)
-        if place + 1 < len(rows):
-            end = min(end, rows[place + 1][0])
+        following = rows[place + 1][0] if place + 1 < len(rows) else midnight + 2 * DAY
+        held = following if following <= time + 1.05 * INTERVAL else time + INTERVAL
+        end = min(held, midnight + DAY)
         first_of_day = place == 0 or rows[place - 1][0] < midnight
         start = midnight if first_of_day and time - midnight < INTERVAL else time
         out.append((time, watts, start, end))
