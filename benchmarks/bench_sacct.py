@@ -1,4 +1,4 @@
-"""How fast Slurm accounting comes in: lines/s from text to typed rows of kind ``jobs``.
+"""How fast Slurm accounting comes in: rows/s from text to typed rows of kind ``jobs``.
 
 Run: ``python benchmarks/bench_sacct.py [--lines N]``. The text is generated in a temporary folder as ``sacct
 --parsable2`` writes it: 30 % jobs on one to four nodes and 70 % steps, local times of Berlin, typed GPUs, energies.
@@ -65,7 +65,7 @@ def measure(path: Path, lines: int, name: str) -> None:
         rows, refused = sum(b.table.num_rows for b in batches), sum(b.rejects.num_rows for b in batches)
     rate = lines / statistics.median(taken)
     met = "met" if rate >= TARGET else "MISSED"
-    print(f"{name:16} {rate:12,.0f} lines/s (target {TARGET:,})  {met}; {rows:,} rows, {refused:,} refused")
+    print(f"{name:16} {rate:12,.0f} rows/s (target {TARGET:,})  {met}; {rows:,} typed rows, {refused:,} refused")
 
 
 def main() -> None:

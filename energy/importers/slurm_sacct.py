@@ -127,7 +127,7 @@ def _batch(lines: Lines, header: Header, context: Context, said: Left) -> Batch:
     gpus = [gpus_of(name) for name in tres.names]
     times = _times(raw, state, context, refusals, said)
     _check_gpus(gpus, tres, nodes, refusals, said)
-    run, host = _hosts(nodes, refusals)
+    run, host = _hosts(nodes, context, refusals)
     share = 1.0 / np.bincount(run, minlength=table.num_rows)[run]
     on_runs = OnRuns(refusals, run, table.num_rows)
     if context.site_id is None:
@@ -266,7 +266,19 @@ def _times(raw: RawBatch, state: Words, context: Context, refusals: Refusals, sa
     refusals.add_where(
         started & ended & (end < start), "the run ends before it starts: check the time zone, or correct the times"
     )
+    _say_suspended(raw, started & ended, end - start, said)
     return {"submit": times["submit"], "start": (start, started), "end": (end, ended)}
+
+
+def _say_suspended(raw: RawBatch, whole: Mask, length_ms: Ints, said: Left) -> None:
+    """Count the runs whose elapsed time is another than from start to end."""
+    if "elapsedraw" in raw.table.column_names:
+        seconds, present = numbers(raw.table, "elapsedraw", Held(raw))
+        differ = whole & present & (np.abs(seconds * 1000 - length_ms) > 1000)
+        said.add(
+            "runs whose Elapsed is not End - Start, which counts: they were suspended, or the zone is another",
+            int(differ.sum()),
+        )
 
 
 def _without_start(raw: RawBatch, row: int) -> str:
@@ -336,8 +348,11 @@ def _check_gpus(gpus: list[Gpus], tres: Words, nodes: Words, refusals: Refusals,
             )
 
 
-def _hosts(nodes: Words, refusals: Refusals) -> tuple[Ints, Words]:
-    """Return a row for each host of each run: the run, and the host."""
+def _hosts(nodes: Words, context: Context, refusals: Refusals) -> tuple[Ints, Words]:
+    """Return a row for each host of each run: the run, and the host.
+
+    A run on a host that the fleet does not have is refused whole, so it needs no more than a row of that host.
+    """
     names: dict[str, int] = {}
     hosts: list[int] = []
     first, length = [], []
@@ -346,6 +361,7 @@ def _hosts(nodes: Words, refusals: Refusals) -> tuple[Ints, Words]:
         if isinstance(found, str):
             refusals.add_where(nodes.code == place, found)
             found = []
+        found = [name for name in found if name not in context.hosts][:1] or found
         first.append(len(hosts))
         length.append(max(1, len(found)))
         hosts += [names.setdefault(name, len(names)) for name in found] or [-1]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from energy.errors import EnergyError, LedgerError
 from energy.ledger.reader import Ledger
-from energy.ledger.site_file import read_site_file
+from energy.ledger.site_file import FILE_NAME, read_site_file
+from energy.ledger.store import LINK_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +56,34 @@ def doctor(folder: Path) -> Diagnosis:
     """
     if not folder.is_dir():
         raise LedgerError(f"No folder {folder}. Start a ledger with `energy init {folder}`.")
-    findings: list[Finding] = []
     try:
         site_file = read_site_file(folder)
     except EnergyError as error:
-        return Diagnosis(str(folder), None, (Finding("missing", str(error), f"energy init {folder}"),))
+        remedy = f"edit {folder / FILE_NAME}" if (folder / FILE_NAME).exists() else _command("init", folder)
+        return Diagnosis(str(folder), None, (Finding("missing", str(error), remedy),))
+    link = folder / LINK_NAME
+    if not link.exists() and not link.is_symlink():
+        text = f"site.yaml describes {len(site_file.sites)} site(s); no file was ingested yet"
+        finding = Finding("missing", text, _command("ingest jobs FILE", folder))
+        return Diagnosis(str(folder), None, (finding,))
     try:
         ledger = Ledger(folder)
     except LedgerError as error:
-        if not (folder / "ledger.duckdb").exists():
-            text = f"site.yaml describes {len(site_file.sites)} sites; no file was ingested yet."
-            finding = Finding("missing", text, f"energy ingest jobs FILE --ledger {folder}")
-            return Diagnosis(str(folder), None, (finding,))
-        return Diagnosis(str(folder), None, (Finding("missing", str(error), ""),))
+        return Diagnosis(str(folder), None, (Finding("missing", str(error), _command("rebuild", folder)),))
+    findings: list[Finding] = []
     with ledger:
-        for look in (_files, _rejects, _quarters, _tiers, _undisclosed, _unplaced, _over_full, _unmatched, _balance):
+        for look in _LOOKS:
             findings += look(ledger, folder)
         return Diagnosis(str(folder), ledger.version, tuple(sorted(findings, key=lambda item: _RANK[item.level])))
 
 
+def _command(words: str, folder: Path) -> str:
+    """Return a command as a shell takes it."""
+    where = shlex.quote(str(folder))
+    return f"energy {words} {where}" if words == "init" else f"energy {words} --ledger {where}"
+
+
+_MOST_LISTED = 10
 _RANK = {"missing": 0, "check": 1, "good": 2}
 
 
@@ -81,35 +92,45 @@ def _percent(part: Any, whole: Any) -> float:
 
 
 def _files(ledger: Ledger, folder: Path) -> list[Finding]:
-    rows = ledger.rows(
-        "SELECT format, count(*) AS files, sum(rows_accepted) AS rows FROM raw.batch GROUP BY 1 ORDER BY 1"
-    )
-    have = {row["format"]: row for row in rows}
+    rows = ledger.rows("SELECT batch_id, format, file_name, rows_accepted FROM raw.batch ORDER BY 1")
     findings = [
-        Finding("good", f"{row['format']}: {row['files']} file(s), {int(row['rows']):,} rows", "") for row in rows
+        Finding(
+            "good", f"batch {row['batch_id']}: {row['format']}, {row['file_name']}, {row['rows_accepted']:,} rows", ""
+        )
+        for row in rows[-_MOST_LISTED:]
     ]
-    if "jobs" not in have:
+    if len(rows) > _MOST_LISTED:
+        findings.append(Finding("good", f"{len(rows) - _MOST_LISTED} earlier batches are not listed here", ""))
+    if not ledger.rows("SELECT job_key FROM raw.job LIMIT 1"):
         text = "no scheduler log: energy has no owner, and idle is not known"
-        findings.append(Finding("missing", text, f"energy ingest jobs FILE --ledger {folder}"))
-    if "power" not in have:
+        findings.append(Finding("missing", text, _command("ingest jobs FILE", folder)))
+    if not ledger.rows("SELECT partition_path FROM raw.telemetry_file LIMIT 1"):
         text = "no readings of boards: all energy is by default power"
-        findings.append(Finding("missing", text, f"energy ingest power FILE --ledger {folder}"))
+        findings.append(Finding("missing", text, _command("ingest power FILE", folder)))
     return findings
 
 
 def _rejects(ledger: Ledger, folder: Path) -> list[Finding]:
+    """Group refused rows by file and kind of reason: names and values in a reason do not make another kind."""
     rows = ledger.rows(
-        "SELECT file_name, reason, count(*) AS refused, min(row_number) AS first FROM raw.rejects "
-        "GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 10"
+        "SELECT file_name, regexp_replace(split_part(reason, ':', 1), '[0-9]+|`[^`]*`|host [^ ]+', '…', 'g') AS kind, "
+        "count(*) AS refused, min(row_number) AS first, arg_min(reason, row_number) AS reason "
+        "FROM raw.rejects GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2"
     )
-    return [
+    findings = [
         Finding(
             "check",
             f"{row['refused']:,} row(s) of {row['file_name']} refused, first row {row['first']}: {row['reason']}",
             "",
         )
-        for row in rows
+        for row in rows[:_MOST_LISTED]
     ]
+    if len(rows) > _MOST_LISTED:
+        more = sum(row["refused"] for row in rows[_MOST_LISTED:])
+        findings.append(
+            Finding("check", f"{more:,} more rows refused for {len(rows) - _MOST_LISTED} other reasons", "")
+        )
+    return findings
 
 
 def _quarters(ledger: Ledger, folder: Path) -> list[Finding]:
@@ -118,16 +139,20 @@ def _quarters(ledger: Ledger, folder: Path) -> list[Finding]:
         "WHERE hour_utc IN (SELECT hour_utc FROM core.energy_hour) GROUP BY 1 ORDER BY 1"
     )
     if not rows:
-        return [Finding("missing", "no hour has energy", f"energy ingest jobs FILE --ledger {folder}")]
+        refused = ledger.rows("SELECT row_number FROM raw.rejects LIMIT 1")
+        remedy = f"edit {folder / FILE_NAME}" if refused else _command("ingest jobs FILE", folder)
+        return [Finding("missing", "no hour has a job or a reading", remedy)]
     fullest = max(rows, key=lambda row: row["hours"])["quarter"]
     listed = ", ".join(f"{row['quarter']} ({row['hours']} h)" for row in rows)
-    return [Finding("good", f"quarters with data: {listed}", f"energy report {fullest} --ledger {folder} --out report")]
+    return [Finding("good", f"quarters with data: {listed}", _command(f"report {fullest} --out report", folder))]
 
 
 def _tiers(ledger: Ledger, folder: Path) -> list[Finding]:
     rows = ledger.rows(
         "SELECT tier, sum(chip_h) AS chip_h, sum(energy_chip_kwh) AS energy FROM coverage GROUP BY 1 ORDER BY 1"
     )
+    if not rows:
+        return []
     hours = sum(row["chip_h"] for row in rows)
     energy = sum(row["energy"] or 0 for row in rows)
     text = "; ".join(
@@ -136,7 +161,7 @@ def _tiers(ledger: Ledger, folder: Path) -> list[Finding]:
         for row in rows
     )
     read = _percent(sum(row["chip_h"] for row in rows if row["tier"] in ("measured", "integrated")), hours)
-    remedy = "" if read > 90 else f"energy ingest power FILE --ledger {folder}"
+    remedy = "" if read > 90 else _command("ingest power FILE", folder)
     return [Finding("good" if read > 90 else "check", f"how the energy is known: {text}", remedy)]
 
 
@@ -205,3 +230,34 @@ def _balance(ledger: Ledger, folder: Path) -> list[Finding]:
         )
         for row in rows
     ]
+
+
+def _windows(ledger: Ledger, folder: Path) -> list[Finding]:
+    """Name the times between two log windows of a site: idle and jobs are not known there."""
+    rows = ledger.rows(
+        "SELECT site_id, to_utc AS gap_from, lead(from_utc) OVER (PARTITION BY site_id ORDER BY from_utc) AS gap_to "
+        "FROM core.log_window ORDER BY 1, 2"
+    )
+    return [
+        Finding(
+            "check",
+            f"no job log of {row['site_id']} from {row['gap_from']:%Y-%m-%dT%H:%MZ} to {row['gap_to']:%Y-%m-%dT%H:%MZ}",
+            "",
+        )
+        for row in rows
+        if row["gap_to"] is not None and row["gap_to"] > row["gap_from"]
+    ]
+
+
+_LOOKS = (
+    _files,
+    _rejects,
+    _quarters,
+    _windows,
+    _tiers,
+    _undisclosed,
+    _unplaced,
+    _over_full,
+    _unmatched,
+    _balance,
+)

@@ -92,7 +92,6 @@ def _check_shape(path: Path, document: dict[str, Any]) -> None:
     try:
         for _ in (*_cells(document), *_rows(document)):
             pass
-        int(document["ledger_version"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         name = type(error).__name__
         raise ReportError(
