@@ -426,7 +426,7 @@ def catalogue(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One entry; all of them by default.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show chips, nodes, zones and factors with their sources.
+    """Show what the catalogue holds, with sources.
 
     Says what is unverified; a value that nobody published prints "not known".
     """

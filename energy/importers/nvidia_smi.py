@@ -22,11 +22,15 @@ from energy.importers.reading_rows import (
     text_or_none,
     whole_index,
 )
-from energy.importers.text_input import clean, decoded_head, text_lines
+from energy.importers.text_input import decoded_head, text_lines
 
 # Means before instants: a mean over a second stands better for the time until the next sample.
 _BOARD_POWER = ("power.draw.average", "power.draw", "power.draw.instant")
 _MODULE_POWER = ("module.power.draw.average", "module.power.draw", "module.power.draw.instant")
+_USE, _COUNTER = "utilization.gpu", "total_energy_consumption"
+# A number without unit, under a header without unit, is in what nvidia-smi writes.
+_UNITS = {_USE: "%", _COUNTER: "mj"}
+_REMEMBERED = 100_000
 _OTHER_NAMES = {"gpu_uuid": "uuid", "gpu_name": "name", "gpu_serial": "serial", "gpu_index": "index"}
 _UNIT = re.compile(r"(.*?)\s*\[([^\]]*)\]\s*\Z")
 _TIME = re.compile(r"20[0-9]{2}[/-][01][0-9][/-][0-3][0-9][ T][0-2][0-9]:[0-5][0-9]")
@@ -92,7 +96,8 @@ class NvidiaSmiImporter:
 
     def read(self, path: Path, mapping: Any, context: Context) -> Iterator[Batch]:
         """Yield readings of boards, and of modules where a superchip reports them."""
-        rows, host = Rows(self.kind, context), host_of(context, path)
+        rows = Rows(self.kind, context)
+        lines = _Lines(rows, host_of(context, path), path, context)
         header: Header | None = None
         delimiter = ","
         for number, line in text_lines(path, context):
@@ -106,7 +111,7 @@ class NvidiaSmiImporter:
                 continue
             if header is None:
                 header = _header_of_values(cells, path, number)
-            _put(number, cells, header, rows, (host, path, context))
+            lines.put(number, cells, header)
             yield from rows.full()
         yield from rows.finish(path, "reading after its header")
 
@@ -131,7 +136,7 @@ def _checked_header(header: Header, path: Path, line: int) -> Header:
         missing = "no column timestamp"
     elif not names.keys() & {"uuid", "index", "serial"}:
         missing = "no column uuid or index that tells the boards apart"
-    elif not names.keys() & {*_BOARD_POWER, *_MODULE_POWER, "utilization.gpu", "total_energy_consumption"}:
+    elif not names.keys() & {*_BOARD_POWER, *_MODULE_POWER, _USE, _COUNTER}:
         missing = f"no column power.draw.{did_you_mean('power.draw', names)}"
     if missing:
         raise InputFileError(f"{path.name}, line {line}: {missing}: {_ASK}. Nothing was stored.")
@@ -156,23 +161,95 @@ def _header_of_values(cells: list[str], path: Path, line: int) -> Header:
     return Header(place, {}, len(cells))
 
 
-def _put(number: int, cells: list[str], header: Header, rows: Rows, where: tuple[str, Path, Context]) -> None:
-    host, path, context = where
-    if len(cells) != header.width:
-        rows.refuse(
-            number,
-            f"{len(cells)} values where the header names {header.width}: it was cut; complete or remove it",
-            ",".join(cells),
-        )
-        return
-    said = {name: cells[place].strip() for name, place in header.place.items()}
-    moment = local_time(said["timestamp"], context, path)
-    board = _board(said, host)
-    reason = next((item for item in (moment, board) if isinstance(item, str)), None)
-    if reason is not None or isinstance(board, str):
-        rows.refuse(number, str(reason), ", ".join(cells))
-        return
-    _readings(number, said, header, rows, {**board, "time_ms": moment})
+class _Lines:
+    """Turns lines into rows. The same times, boards and values come again and again: each is looked at once."""
+
+    def __init__(self, rows: Rows, host: str, path: Path, context: Context) -> None:
+        self._rows = rows
+        self._host = host
+        self._path = path
+        self._context = context
+        self._times: dict[str, int | str] = {}
+        self._boards: dict[tuple[str | None, ...], dict[str, Any] | str] = {}
+        self._values: dict[tuple[str, str, str | None], Any] = {}
+
+    def put(self, number: int, cells: list[str], header: Header) -> None:
+        """Add the rows of one line, or refuse it."""
+        if len(cells) != header.width:
+            reason = f"{len(cells)} values where the header names {header.width}: it was cut; complete or remove it"
+            self._rows.refuse(number, reason, ",".join(cells))
+            return
+        said = {name: cells[place].strip() for name, place in header.place.items()}
+        moment, board = self._time(said["timestamp"]), self._board(said)
+        reason_of = board if isinstance(board, str) else moment
+        if isinstance(board, str) or isinstance(moment, str):
+            self._rows.refuse(number, str(reason_of), ", ".join(cells))
+            return
+        self._readings(number, said, header, {**board, "time_ms": moment})
+
+    def _time(self, text: str) -> int | str:
+        if text not in self._times:
+            if len(self._times) >= _REMEMBERED:
+                self._times = {}
+            self._times[text] = local_time(text, self._context, self._path)
+        return self._times[text]
+
+    def _board(self, said: Mapping[str, str]) -> dict[str, Any] | str:
+        key = tuple(said.get(name) for name in ("index", "uuid", "serial", "name"))
+        if key not in self._boards:
+            if len(self._boards) >= _REMEMBERED:
+                self._boards = {}
+            self._boards[key] = _board(said, self._host)
+        return self._boards[key]
+
+    def _value(self, name: str, text: str, unit: str, chip: str | None) -> Any:
+        """Return a checked value, ``None`` for a gap, or the reason."""
+        key = (name, text, chip)
+        if key not in self._values:
+            if len(self._values) >= _REMEMBERED:
+                self._values = {}
+            rows = self._rows
+            if name in (*_BOARD_POWER, *_MODULE_POWER):
+                self._values[key] = rows.power(amount(text, POWER_TO_MILLIW, unit), chip)
+            elif name == _COUNTER:
+                self._values[key] = rows.counter(amount(text, ENERGY_TO_MICROJ, unit))
+            else:
+                self._values[key] = rows.percent(amount(text, TO_PERCENT, unit))
+        return self._values[key]
+
+    def _first(
+        self, number: int, said: Mapping[str, str], header: Header, names: tuple[str, ...], chip: str | None
+    ) -> tuple[Any, bool]:
+        """Return the first of these columns that has a value, and whether its absence is a gap (not a refusal)."""
+        there = False
+        for name in names:
+            if name not in said:
+                continue
+            there = True
+            value = self._value(name, said[name], header.unit.get(name, _UNITS.get(name, "w")), chip)
+            if isinstance(value, str):
+                self._rows.refuse(number, f"{name}: {value}", ", ".join(said.values()))
+                return None, False
+            if value is not None:
+                return value, True
+        return None, there
+
+    def _readings(self, number: int, said: Mapping[str, str], header: Header, board: dict[str, Any]) -> None:
+        """Add a row of the board, and one of the module: a superchip's module holds the board and is no second one."""
+        chip = board["chip_name_given"]
+        power, read_board = self._first(number, said, header, _BOARD_POWER, chip)
+        module, read_module = self._first(number, said, header, _MODULE_POWER, None)
+        use, _ = self._first(number, said, header, (_USE,), None)
+        counter, _ = self._first(number, said, header, (_COUNTER,), None)
+        if read_board and power is None:
+            self._rows.gap()
+        if read_module and module is None:
+            self._rows.gap()
+        if power is not None or use is not None or counter is not None:
+            values = {"power_milliw": power, "utilisation_pct": use, "counter_microj": counter}
+            self._rows.add(number, **board, **values, scope="board")
+        if module is not None:
+            self._rows.add(number, **board, power_milliw=module, scope="module")
 
 
 def _board(said: Mapping[str, str], host: str) -> dict[str, Any] | str:
@@ -189,50 +266,6 @@ def _board(said: Mapping[str, str], host: str) -> dict[str, Any] | str:
         "device_index": index,
         "chip_name_given": text_or_none(said.get("name")),
     }
-
-
-def _readings(number: int, said: Mapping[str, str], header: Header, rows: Rows, board: dict[str, Any]) -> None:
-    """Add one row of the board, and one of the module; a superchip's module holds the board and is no second one."""
-    chip = board["chip_name_given"]
-    board_power, read_board = _first(number, said, header, _BOARD_POWER, rows, chip)
-    module_power, read_module = _first(number, said, header, _MODULE_POWER, rows, None)
-    use = rows.percent(amount(said.get("utilization.gpu"), TO_PERCENT, "%"))
-    counter = rows.counter(
-        amount(
-            said.get("total_energy_consumption"), ENERGY_TO_MICROJ, header.unit.get("total_energy_consumption", "mj")
-        )
-    )
-    for value in (use, counter):
-        if isinstance(value, str):
-            rows.refuse(number, value, ", ".join(said.values()))
-    use, counter = (None if isinstance(value, str) else value for value in (use, counter))
-    if read_board and board_power is None:
-        rows.gap()
-    if board_power is not None or use is not None or counter is not None:
-        rows.add(number, **board, power_milliw=board_power, utilisation_pct=use, counter_microj=counter, scope="board")
-    if module_power is not None:
-        rows.add(number, **board, power_milliw=module_power, scope="module")
-    elif read_module:
-        rows.gap()
-
-
-def _first(
-    number: int, said: Mapping[str, str], header: Header, names: tuple[str, ...], rows: Rows, chip: str | None
-) -> tuple[int | None, bool]:
-    """Return the first power of these columns that has a value, and whether its absence is a gap (not a refusal)."""
-    there = False
-    for name in names:
-        if name not in said:
-            continue
-        there = True
-        # a number without unit, under a header without unit, is watts: nvidia-smi knows no other
-        value = rows.power(amount(said[name], POWER_TO_MILLIW, header.unit.get(name, "w")), chip)
-        if isinstance(value, str):
-            rows.refuse(number, f"{name}: {value}", clean(", ".join(said.values())))
-            return None, False
-        if value is not None:
-            return int(value), True
-    return None, there
 
 
 importer = NvidiaSmiImporter()
