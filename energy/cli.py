@@ -422,7 +422,12 @@ def doctor(
 
 @app.command()
 def catalogue(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="chips, nodes, models, prices, zones, factors, … (a wrong name lists all).")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", help="chips, nodes, models, prices, zones, factors, … (a wrong name lists all)."
+        ),
+    ],
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One entry; all of them by default.")] = None,
     as_json: JsonOption = False,
 ) -> None:

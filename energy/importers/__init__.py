@@ -7,5 +7,6 @@ nothing of the ledger's tables beyond the field names, and never imports duckdb.
 from __future__ import annotations
 
 from energy.importers.base import Batch, Context, HostPeriod, Importer, Reject, importer, importer_names
+from energy.importers.base import detect as detect
 
 __all__ = ["Batch", "Context", "HostPeriod", "Importer", "Reject", "importer", "importer_names"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from energy.importers.mapping import Mapping as ColumnMapping
 
 ENTRY_POINT_GROUP = "energy.importers"
+_HEAD_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,10 @@ class Context:
         ``UnknownNameError`` otherwise.
     sites : tuple of str
         Sites of ``site.yaml``.
+    host : str or None
+        ``--host``: the host of a file that names none.
+    time : datetime or None
+        ``--time``: when a snapshot without time was taken.
     notes : list of str
         What the importer wants said about the file.
     """
@@ -96,6 +102,8 @@ class Context:
     hosts: Mapping[str, tuple[HostPeriod, ...]]
     chip_of_name: Callable[[str, str | None], str | None]
     sites: tuple[str, ...] = ()
+    host: str | None = None
+    time: datetime | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -110,12 +118,68 @@ class Importer(Protocol):
         ...
 
 
+class KnownFormat(Protocol):
+    """One outside format that carries its own meaning: names, units, boundaries (``docs/known_formats.md``)."""
+
+    name: str
+    meaning: str
+    kind: str
+
+    def detect(self, path: Path, head: bytes) -> str | None:
+        """Return the reason why a file is of this format, from its first bytes; None otherwise."""
+        ...
+
+    def read(self, path: Path, mapping: None, context: Context) -> Iterator[Batch]:
+        """Yield batches of the columns of ``kinds.columns_of(kind)``."""
+        ...
+
+
 @cache
 def importer_names() -> tuple[str, ...]:
     """Return the names of all installed importers without loading them."""
     from importlib.metadata import entry_points
 
     return tuple(sorted({entry.name for entry in entry_points(group=ENTRY_POINT_GROUP)}))
+
+
+def known_format(name: str) -> KnownFormat | None:
+    """Return a known format by its name; None for a generic importer, which needs a mapping."""
+    found: Any = importer(name)
+    return found if hasattr(found, "kind") else None
+
+
+def detect(path: Path) -> list[tuple[str, str]]:
+    """Return (format, reason) of every known format that a file may be of, by its first bytes.
+
+    Raises
+    ------
+    InputFileError
+        The file cannot be read.
+    """
+    from energy.importers.tabular import check_readable
+
+    check_readable(path)
+    head = _head(path)
+    found = []
+    for name in importer_names():
+        known = known_format(name)
+        reason = known.detect(path, head) if known is not None else None
+        if reason is not None:
+            found.append((name, reason))
+    return found
+
+
+def _head(path: Path) -> bytes:
+    import pyarrow as pa
+
+    from energy.errors import InputFileError
+
+    try:
+        with pa.input_stream(str(path)) as stream:
+            data: bytes = stream.read(_HEAD_BYTES)
+            return data
+    except (OSError, pa.ArrowException) as error:
+        raise InputFileError(f"{path.name}: cannot be unpacked. Copy it again.") from error
 
 
 def importer(name: str) -> Importer:

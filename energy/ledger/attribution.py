@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from energy.catalogue.chips import chip
-from energy.ledger.telemetry import NONE, Arrays, day_number, read_day
+from energy.importers.power import MOST_OF_TDP
+from energy.ledger.counters import Counted, counted_intervals, insert_counter_days
+from energy.ledger.telemetry import NONE, Arrays, day_number, day_text, read_day
 from energy.power.chip import chip_power
 from energy.power.readings import DAY_MS, TIER_CODES, Allocations, OwnedEnergy, Readings, energy_by_owner, sort_order
 
@@ -29,7 +31,8 @@ def register_devices(connection: duckdb.DuckDBPyConnection) -> None:
         """
         INSERT INTO core.device
         SELECT (SELECT coalesce(max(device_key), 0) FROM core.device)
-            + row_number() OVER (ORDER BY fresh.host, fresh.device_index), fresh.host, fresh.device_index
+            + row_number() OVER (ORDER BY fresh.host, fresh.device_index), fresh.host, fresh.device_index, 'board',
+            NULL, NULL
         FROM (
             SELECT DISTINCT host, device_index FROM raw.allocation
             EXCEPT SELECT host, device_index FROM core.device
@@ -59,7 +62,9 @@ def attribute(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
         if any(done.get(path) != digest for path in paths):
             _clear(connection, number)
             for rows in _day_rows(folder, paths):
-                _insert(connection, number, energy_by_owner(_readings(rows, curves), held))
+                counted = counted_intervals(rows, _limits(rows, curves))
+                insert_counter_days(connection, number, rows, counted)
+                _insert(connection, number, energy_by_owner(_readings(rows, curves, counted), held))
     connection.execute("DELETE FROM core.attributed_file")
     _insert_rows(connection, kept)
 
@@ -152,8 +157,21 @@ def _modelled_w(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
     return modelled
 
 
-def _readings(rows: Arrays, curves: list[Curve]) -> Readings:
+def _limits(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
+    """Return the most that each row's board can draw, in mW; infinite where its chip is not known."""
+    most = np.full(rows["time_ms"].size, np.inf)
+    begin = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="left")
+    finish = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="right")
+    for curve, first, last in zip(curves, begin.tolist(), finish.tolist(), strict=True):
+        time = rows["time_ms"][first:last]
+        most[first:last][(time >= curve.start_ms) & (time < curve.end_ms)] = MOST_OF_TDP * curve.tdp_w * 1000
+    return most
+
+
+def _readings(rows: Arrays, curves: list[Curve], counted: Counted) -> Readings:
     """Turn stored rows into power by tier: energy first, then power, then utilisation through the curve.
+
+    A counter gives the energy until the device's next reading, also over readings that are missing in between.
 
     A row that gives utilisation alone, of a chip that is not disclosed, is no reading: its time stays a gap.
     """
@@ -163,8 +181,14 @@ def _readings(rows: Arrays, curves: list[Curve]) -> Readings:
     interval = rows["interval_ms"].astype(np.int64)
     power[has_energy] = np.rint(rows["energy_microj"][has_energy] / interval[has_energy]).astype(np.int64)
     tier[has_energy] = MEASURED
+    power[counted.is_good] = counted.power_milliw[counted.is_good]
+    interval[counted.is_good] = counted.interval_ms[counted.is_good]
+    tier[counted.is_good] = MEASURED
     only_use = (power == NONE) & ~has_energy
     keep = np.ones(power.size, bool)
+    nothing = only_use & np.isnan(rows["utilisation_pct"])  # a counter alone, whose interval is not known
+    keep[nothing] = False
+    only_use &= ~nothing
     if only_use.any():
         modelled = _modelled_w({name: values[only_use] for name, values in rows.items()}, curves)
         at = np.flatnonzero(only_use)
@@ -176,10 +200,12 @@ def _readings(rows: Arrays, curves: list[Curve]) -> Readings:
 
 
 def _clear(connection: duckdb.DuckDBPyConnection, number: int) -> None:
-    connection.execute(
-        "DELETE FROM core.device_hour WHERE epoch_ms(hour_utc) >= ? AND epoch_ms(hour_utc) < ?",
-        [number * DAY_MS, (number + 1) * DAY_MS],
-    )
+    for table in ("core.device_hour", "core.node_hour"):
+        connection.execute(
+            f"DELETE FROM {table} WHERE epoch_ms(hour_utc) >= ? AND epoch_ms(hour_utc) < ?",
+            [number * DAY_MS, (number + 1) * DAY_MS],
+        )
+    connection.execute("DELETE FROM core.counter_day WHERE local_date = ?", [day_text(number)])
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, number: int, owned: OwnedEnergy) -> None:
@@ -198,5 +224,14 @@ def _insert(connection: duckdb.DuckDBPyConnection, number: int, owned: OwnedEner
         }
     )
     connection.register("incoming", table)
-    connection.execute("INSERT INTO core.device_hour SELECT * FROM incoming")
+    connection.execute(
+        "INSERT INTO core.node_hour SELECT device.host, incoming.hour_utc, sum(incoming.sample_count), "
+        "sum(incoming.covered_chip_ms), sum(incoming.energy_chip_microj) FROM incoming "
+        "JOIN core.device AS device ON device.device_key = incoming.device_key "
+        "WHERE device.device_scope = 'node' GROUP BY device.host, incoming.hour_utc"
+    )
+    connection.execute(
+        "INSERT INTO core.device_hour SELECT incoming.* FROM incoming JOIN core.device AS device "
+        "ON device.device_key = incoming.device_key WHERE device.device_scope = 'board'"
+    )
     connection.unregister("incoming")

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from energy.errors import InputFileError, LedgerError, MappingError
-from energy.importers import importer
+from energy.importers import Context, importer
+from energy.importers.base import KnownFormat, known_format
 from energy.importers.mapping import Mapping, load_mapping, match_mapping
 from energy.importers.tabular import check_readable, header_of
 from energy.ledger.build import build, create_schema, first_row, insert_rows
@@ -55,6 +56,8 @@ class Request:
     timezone: str | None = None
     covers_from: datetime | None = None
     covers_to: datetime | None = None
+    host: str | None = None
+    time: datetime | None = None
 
 
 class _NothingNewError(Exception):
@@ -273,7 +276,7 @@ def _ingest_one(work: Build, site_file: SiteFile, request: Request) -> Ingested:
         request.path.name,
         request.format,
         batch_id,
-        file.mapping.name,
+        file.mapping_name,
         file.counts.read,
         file.counts.accepted,
         len(refused),
@@ -301,7 +304,8 @@ class _File:
     """One file as it was read."""
 
     batch_id: int
-    mapping: Mapping
+    mapping_name: str
+    mapping_sha256: str
     counts: Counts
     notes: list[str]
     window: tuple[datetime | None, datetime | None] = field(default=(None, None))
@@ -310,8 +314,13 @@ class _File:
 def _read(work: Build, site_file: SiteFile, request: Request, batch_id: int) -> _File:
     """Import, check and store the rows of one file."""
     reader = importer(request.format)
-    context = context_of(work.connection, site_file, request.site, request.timezone)
+    context = replace(
+        context_of(work.connection, site_file, request.site, request.timezone), host=request.host, time=request.time
+    )
+    known = known_format(request.format)
     try:
+        if known is not None:
+            return _read_known(work, request, batch_id, known, context)
         mapping = _mapping(request)
         batches = reader.read(request.path, mapping, context)
         if request.format == "power":
@@ -319,17 +328,39 @@ def _read(work: Build, site_file: SiteFile, request: Request, batch_id: int) -> 
 
             counts = store_readings(work, batches, mapping, batch_id, context, request.path.name)
         else:
-            counts = _store_rows(work, batches, request, batch_id)
+            counts = _store_rows(work, batches, request, batch_id, request.format)
     except (InputFileError, MappingError) as error:
         if request.path.name in str(error):
             raise
         raise type(error)(f"{request.path.name}: {error}") from error
-    file = _File(batch_id, mapping, counts, list(context.notes))
+    file = _File(batch_id, mapping.name, mapping.sha256, counts, list(context.notes))
     if request.format == "jobs":
-        file.window = start, end = _window(work, request, batch_id)
-        if start is not None and end is not None:
-            file.notes.append(f"the log counts as whole from {start:%Y-%m-%dT%H:%MZ} to {end:%Y-%m-%dT%H:%MZ}")
+        _set_window(work, request, file)
     return file
+
+
+def _read_known(work: Build, request: Request, batch_id: int, known: KnownFormat, context: Context) -> _File:
+    """Import, check and store the rows of one file of a known format, which needs no mapping."""
+    if request.mapping is not None:
+        raise MappingError(f"{request.path.name}: {known.name} is a known format and takes no --mapping: leave it out.")
+    batches = known.read(request.path, None, context)
+    if known.kind == "jobs":
+        counts = _store_rows(work, batches, request, batch_id, "jobs")
+    else:
+        from energy.ledger.known_readings import store_known_readings
+
+        counts = store_known_readings(work, batches, known.kind, batch_id, context, request.path.name, request.format)
+    file = _File(batch_id, known.name, "", counts, list(context.notes))
+    if known.kind == "jobs" and getattr(known, "is_whole_log", True):
+        _set_window(work, request, file)
+    return file
+
+
+def _set_window(work: Build, request: Request, file: _File) -> None:
+    """Set the time for which the log is whole, and say so."""
+    file.window = start, end = _window(work, request, file.batch_id)
+    if start is not None and end is not None:
+        file.notes.append(f"the log counts as whole from {start:%Y-%m-%dT%H:%MZ} to {end:%Y-%m-%dT%H:%MZ}")
 
 
 def _insert_batch(work: Build, request: Request, file: _File, digest: str, refused: int) -> None:
@@ -342,7 +373,7 @@ def _insert_batch(work: Build, request: Request, file: _File, digest: str, refus
                 "format": request.format,
                 "file_name": request.path.name,
                 "file_sha256": digest,
-                "mapping_sha256": file.mapping.sha256,
+                "mapping_sha256": file.mapping_sha256,
                 "site_id": request.site,
                 "from_utc": file.window[0],
                 "to_utc": file.window[1],
@@ -362,13 +393,13 @@ def _mapping(request: Request) -> Mapping:
     return match_mapping(header_of(request.path), request.format, request.path.name)
 
 
-def _store_rows(work: Build, batches: Any, request: Request, batch_id: int) -> Counts:
+def _store_rows(work: Build, batches: Any, request: Request, batch_id: int, shape: str) -> Counts:
     counts = Counts()
     for batch in batches:
         counts.read += batch.rows_read
         insert_rejects(work.connection, batch.rejects, batch_id, request.format, request.path.name)
         if batch.table.num_rows:
-            part = append_rows(work.connection, batch.table, request.format, batch_id, request.path.name)
+            part = append_rows(work.connection, batch.table, shape, batch_id, request.path.name)
             counts.accepted += part.accepted
             counts.duplicates += part.duplicates
     return counts

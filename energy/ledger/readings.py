@@ -8,10 +8,11 @@ from energy.errors import EnergyError, MappingError
 from energy.importers import Context
 from energy.importers.mapping import Mapping
 from energy.ledger.build import insert_rows
+from energy.ledger.devices import Devices
 from energy.ledger.fleet import one_site_of
 from energy.ledger.rows import Counts, insert_rejects
 from energy.ledger.store import Build
-from energy.ledger.telemetry import DayFile, Stage, day_number, read_all, write_day
+from energy.ledger.telemetry import DayFile, Stage, Staged, day_number, read_all, write_day
 
 if TYPE_CHECKING:
     import duckdb
@@ -68,47 +69,35 @@ def store_readings(
     work: Build, batches: Any, mapping: Mapping, batch_id: int, context: Context, file_name: str
 ) -> Counts:
     """Stage the readings of one file, merge them with the stored days, and list the new files."""
-    connection = work.connection
-    known: dict[tuple[str, int], int] = {
-        (host, index): key
-        for key, host, index in connection.execute("SELECT device_key, host, device_index FROM core.device").fetchall()
-    }
-    before = set(known)
-    following = max(known.values(), default=0) + 1
-
-    def device_key(host: str, index: int) -> int:
-        nonlocal following
-        if (host, index) not in known:
-            known[(host, index)] = following
-            following += 1
-        return known[(host, index)]
-
-    stage = Stage(work.folder, batch_id, device_key, one_site_of(context.hosts), _interval_ms(mapping, file_name))
+    devices = Devices.of(work.connection)
+    stage = Stage(work.folder, batch_id, devices.key, one_site_of(context.hosts), _interval_ms(mapping, file_name))
     counts = Counts()
     for batch in batches:
         counts.read += batch.rows_read
-        insert_rejects(connection, batch.rejects, batch_id, "power", file_name)
+        insert_rejects(work.connection, batch.rejects, batch_id, "power", file_name)
         if batch.table.num_rows:
             stage.add(batch.table)
+    staged = stage.finish(telemetry_files(work.connection))
+    devices.store(work.connection)
+    if mapping.interval is not None:
+        staged.interval_ms = 0  # given: nothing to say
+    return list_staged(work, staged, counts, batch_id, file_name, "power", context)
+
+
+def list_staged(
+    work: Build, staged: Staged, counts: Counts, batch_id: int, file_name: str, format_name: str, context: Context
+) -> Counts:
+    """Put the merged days on the version's list, store what was refused, and complete the counts."""
+    connection = work.connection
     current = telemetry_files(connection)
-    staged = stage.finish(current)
-    insert_rows(
-        connection,
-        "core.device",
-        [
-            {"device_key": key, "host": host, "device_index": index}
-            for (host, index), key in known.items()
-            if (host, index) not in before
-        ],
-    )
     for day in staged.days:
         if (day.site_id, day_number(day.local_date)) in current:
             forget_file(connection, current[(day.site_id, day_number(day.local_date))])
         list_file(connection, day)
     for rejects in staged.rejects:
-        insert_rejects(connection, rejects, batch_id, "power", file_name)
+        insert_rejects(connection, rejects, batch_id, format_name, file_name)
     counts.duplicates, counts.accepted = staged.duplicates, staged.accepted
-    if mapping.interval is None and staged.interval_ms:
+    if staged.interval_ms:
         context.notes.append(f"sampling interval {staged.interval_ms / 1000:g} s, found in the file")
     return counts
 

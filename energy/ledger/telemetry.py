@@ -35,6 +35,7 @@ COLUMNS = (
     ("power_milliw", np.int32),
     ("utilisation_pct", np.float32),
     ("energy_microj", np.int64),
+    ("counter_microj", np.int64),
     ("interval_ms", np.int32),
     ("batch_id", np.int32),
 )
@@ -80,6 +81,8 @@ class Stage:
         Host -> site.
     interval_ms : int or None
         Sampling interval if the mapping gives it, else found in the file.
+    usual_ms : int or None
+        Usual interval of the format, for a file with one reading of each device.
     """
 
     def __init__(
@@ -89,7 +92,9 @@ class Stage:
         device_key: Callable[[str, int], int],
         site_of_host: Callable[[str], str | None],
         interval_ms: int | None,
+        usual_ms: int | None = None,
     ) -> None:
+        self._usual_ms = usual_ms
         self._folder = folder
         self._batch_id = batch_id
         self._device_key = device_key
@@ -103,7 +108,16 @@ class Stage:
 
     def add(self, table: pa.Table) -> None:
         """Take one batch of the power importer."""
-        device, site = self._devices(table)
+        self._collect(table, *self._devices(table))
+
+    def add_placed(
+        self, table: pa.Table, device: npt.NDArray[np.int32], site: npt.NDArray[np.int32], site_names: list[str]
+    ) -> None:
+        """Take readings whose devices are known already; ``site`` counts into ``site_names``."""
+        self._site_names = site_names
+        self._collect(table, device, site)
+
+    def _collect(self, table: pa.Table, device: npt.NDArray[np.int32], site: npt.NDArray[np.int32]) -> None:
         time = _numbers(table, "time_ms", np.int64, 0)
         arrays: Arrays = {
             "device_key": device,
@@ -111,6 +125,9 @@ class Stage:
             "power_milliw": _numbers(table, "power_milliw", np.int32, NONE),
             "utilisation_pct": _numbers(table, "utilisation_pct", np.float32, np.nan),
             "energy_microj": _numbers(table, "energy_microj", np.int64, NONE),
+            "counter_microj": _numbers(table, "counter_microj", np.int64, NONE)
+            if "counter_microj" in table.column_names
+            else np.full(table.num_rows, NONE, np.int64),
             "row_number": _numbers(table, "row_number", np.int64, 0),
         }
         day = time // DAY_MS
@@ -205,6 +222,8 @@ class Stage:
             if step.size:
                 values, count = np.unique(step, return_counts=True)
                 return int(values[np.argmax(count)])
+        if self._usual_ms is not None:
+            return self._usual_ms
         raise InputFileError(
             "the sampling interval cannot be found: no device has two readings in a day. Set `interval: 60 s` in a "
             "mapping. Nothing was stored."

@@ -82,6 +82,9 @@ _ALL: list[Field] = [
         "owner_kind", "project: a job of a project; idle: given to no job; unallocated: no owner known.", OWNER_KINDS
     ),
     _text("owner", "Project, or the words idle and unallocated."),
+    _text("uuid", "Device's UUID as its driver gives it. Null: not known."),
+    _text("serial", "Device's serial number. Null: not known."),
+    _text("device_scope", "board: one accelerator board; node: the plug of a whole node.", ("board", "node")),
     _text("chip_id", "Chip of the catalogue. Null: the log does not disclose it."),
     _text("chip_name", "Chip's name for people."),
     _text("chip_name_given", "Chip as the log or site.yaml writes it."),
@@ -130,6 +133,13 @@ _ALL: list[Field] = [
     # --- energy ---
     _sum("energy_chip_microj", "uJ_chip", "Energy at the board in whole microjoules: exact sums.", type_="BIGINT"),
     _sum("covered_chip_ms", "chip*ms", "Chip-time covered by readings, whole milliseconds.", type_="BIGINT"),
+    _sum("energy_it_microj", "uJ_it", "Energy at the plug of the node in whole microjoules.", type_="BIGINT"),
+    _sum("covered_ms", "ms", "Time covered by readings, whole milliseconds.", type_="BIGINT"),
+    _count("restart_count", "Times a counter fell: it restarted or wrapped."),
+    _count("stuck_count", "Intervals in which a counter stood still although the board had power."),
+    _count("jump_count", "Intervals in which a counter rose by more than the board can draw."),
+    _sum("energy_by_counter_chip_kwh", "kWh_chip", "Energy by the counter, where counter and power were both read."),
+    _sum("energy_by_power_chip_kwh", "kWh_chip", "Energy by power over the same intervals."),
     *_with_range("energy_chip", "kwh", "kWh_chip", "Electricity at the board of the chip."),
     *_with_range("energy_it", "kwh", "kWh_it", "Electricity at the plug of the node: chip times node overhead."),
     *_with_range(
@@ -151,6 +161,11 @@ _ALL: list[Field] = [
     _rate("pue", "kWh_facility/kWh_it", "Power usage effectiveness: ISO/IEC 30134-2.", "energy_it_kwh", 1),
     _rate("pue_low", "kWh_facility/kWh_it", "Low end of the PUE.", "energy_it_kwh", 1),
     _rate("pue_high", "kWh_facility/kWh_it", "High end of the PUE.", "energy_it_kwh", 1),
+    _text(
+        "node_overhead_status",
+        "given: by site.yaml; derived: from readings of the node's plug and of its boards.",
+        STATUSES,
+    ),
     _text("status", "given, catalogue, default, estimate or derived.", STATUSES),
     # --- factors ---
     _text("factor_id", "Factor of the catalogue."),

@@ -54,7 +54,7 @@ _RAW = [
         "one run of one job, as ingested",
         _columns(
             "batch_id! row_number! job_key! job_id! site_id host user_name project job_type state submit_utc start_utc "
-            "end_utc chip_name_given chip_id node_count chip_count! energy_chip_kwh"
+            "end_utc chip_name_given chip_id node_count chip_count! energy_chip_kwh energy_it_kwh"
         ),
         key=("job_key",),
     ),
@@ -141,7 +141,13 @@ _CORE = [
         ),
         key=("host", "from_utc"),
     ),
-    Table("core", "device", "one device", _columns("device_key! host! device_index!"), key=("device_key",)),
+    Table(
+        "core",
+        "device",
+        "one device",
+        _columns("device_key! host! device_index! device_scope! uuid serial"),
+        key=("device_key",),
+    ),
     Table(
         "core",
         "log_window",
@@ -155,7 +161,7 @@ _CORE = [
         "one run of one job that ran",
         _columns(
             "job_key! batch_id! row_number! job_id! site_id! host user_name project job_type state submit_utc "
-            "start_utc! end_utc counted_end_utc! chip_id chip_name_given chip_count! energy_chip_kwh"
+            "start_utc! end_utc counted_end_utc! chip_id chip_name_given chip_count! energy_chip_kwh energy_it_kwh"
         ),
         key=("job_key",),
     ),
@@ -175,6 +181,24 @@ _CORE = [
     ),
     Table(
         "core",
+        "node_hour",
+        "one node and hour with readings of its plug",
+        _columns("host! hour_utc! sample_count! covered_ms! energy_it_microj!"),
+        key=("host", "hour_utc"),
+        note="Gives the node's overhead in hours in which its boards were read too; never given whole to a job.",
+    ),
+    Table(
+        "core",
+        "counter_day",
+        "one device and UTC day with a counter: what the counter says against what power says",
+        _columns(
+            "device_key! local_date! restart_count! stuck_count! jump_count! energy_by_counter_chip_kwh! "
+            "energy_by_power_chip_kwh!"
+        ),
+        key=("device_key", "local_date"),
+    ),
+    Table(
+        "core",
         "attributed_file",
         "one telemetry file whose energy was given to owners",
         _columns("partition_path! allocation_sha256!"),
@@ -187,7 +211,7 @@ _CORE = [
         "energy of one owner on one host in one hour, by tier",
         _columns(
             f"hour_utc! site_id! host owner_kind! owner! job_key chip_id tier! attribution! chip_h! {_ENERGY_CHIP} "
-            "node_overhead! node_overhead_low! node_overhead_high!"
+            "node_overhead! node_overhead_low! node_overhead_high! node_overhead_status!"
         ),
         note="Energy is null where the tier is missing.",
     ),

@@ -4,7 +4,7 @@ WITH file_window AS (
     SELECT DISTINCT job.site_id, batch.from_utc, batch.to_utc
     FROM raw.batch AS batch
     JOIN raw.job AS job ON job.batch_id = batch.batch_id
-    WHERE batch.format = 'jobs'
+    WHERE batch.from_utc IS NOT NULL AND batch.to_utc IS NOT NULL
 ),
 reach AS (
     SELECT *, max(to_utc) OVER (

@@ -12,7 +12,7 @@ WITH ranked AS (
 SELECT
     job_key, batch_id, row_number, job_id, site_id, host, user_name, project, job_type, state, submit_utc, start_utc,
     end_utc, greatest(start_utc, coalesce(end_utc, log_end_utc)) AS counted_end_utc, chip_id, chip_name_given,
-    chip_count, energy_chip_kwh
+    chip_count, energy_chip_kwh, energy_it_kwh
 FROM ranked
 WHERE rank = 1
 ORDER BY job_key;

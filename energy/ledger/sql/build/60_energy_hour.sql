@@ -151,22 +151,79 @@ FROM piece
 ANTI JOIN host_hour ON host_hour.host = piece.host AND host_hour.hour_utc = piece.hour_utc
 WHERE piece.device_key IS NULL AND piece.chip_ms > 0;
 
--- a job's own measured energy wins over everything that was given to it above
+-- A node's overhead: as site.yaml gives it, or mean power of the plug over that of the boards where both were read for
+-- nearly the whole hour. Less than 1 cannot be, and is left to site.yaml.
+CREATE OR REPLACE TEMP TABLE host_hour_overhead AS
+WITH given AS (
+    SELECT installed.host, installed.hour_utc, min(installed.installed_chip_h) AS installed_chip_h,
+        min(host.node_overhead) AS node_overhead, min(host.node_overhead_low) AS node_overhead_low,
+        min(host.node_overhead_high) AS node_overhead_high
+    FROM core.installed_hour AS installed
+    JOIN core.host AS host ON host.host = installed.host
+        AND (host.from_utc IS NULL OR installed.hour_utc >= date_trunc('hour', host.from_utc))
+        AND (host.to_utc IS NULL OR installed.hour_utc < host.to_utc)
+    GROUP BY installed.host, installed.hour_utc
+),
+boards AS (
+    SELECT host, hour_utc, CAST(sum(energy_chip_microj) AS DOUBLE) AS microj,
+        CAST(sum(covered_chip_ms) AS DOUBLE) AS covered_chip_ms
+    FROM reading
+    WHERE tier IN ('measured', 'integrated')
+    GROUP BY host, hour_utc
+),
+measured AS (
+    SELECT given.host, given.hour_utc,
+        (node.energy_it_microj / node.covered_ms)
+            / (boards.microj / boards.covered_chip_ms * CAST(given.installed_chip_h AS DOUBLE)) AS node_overhead
+    FROM given
+    JOIN core.node_hour AS node ON node.host = given.host AND node.hour_utc = given.hour_utc
+    JOIN boards ON boards.host = given.host AND boards.hour_utc = given.hour_utc
+    WHERE node.covered_ms >= 0.95 * 3600000 AND boards.microj > 0
+        AND boards.covered_chip_ms >= 0.95 * 3600000 * given.installed_chip_h
+)
+SELECT given.host, given.hour_utc,
+    coalesce(measured.node_overhead, given.node_overhead) AS node_overhead,
+    coalesce(measured.node_overhead, given.node_overhead_low) AS node_overhead_low,
+    coalesce(measured.node_overhead, given.node_overhead_high) AS node_overhead_high,
+    CASE WHEN measured.host IS NULL THEN 'given' ELSE 'derived' END AS node_overhead_status
+FROM given
+LEFT JOIN measured ON measured.host = given.host AND measured.hour_utc = given.hour_utc
+    AND measured.node_overhead >= 1;
+
+-- A job's own measured energy wins over everything that was given to it above. Energy at the plug is only the job's
+-- own where it held its hosts whole; it is restated at the chip by the node's overhead, and comes back at the plug.
 CREATE OR REPLACE TEMP TABLE owned_line AS
-WITH own AS (
-    SELECT job.job_key, job.energy_chip_kwh, CAST(sum(CAST(piece.chip_ms AS DECIMAL(38, 9))) AS DOUBLE) AS chip_ms
+WITH alone AS (
+    SELECT job_key FROM (
+        SELECT held.job_key, sum(held.chip_count) AS chip_count, max(host.installed_chip_count) AS installed_chip_count
+        FROM core.allocation AS held
+        LEFT JOIN core.host AS host ON host.host = held.host
+        GROUP BY held.job_key, held.host
+    )
+    GROUP BY job_key
+    HAVING bool_and(installed_chip_count IS NOT NULL AND chip_count >= installed_chip_count)
+),
+own AS (
+    SELECT job.job_key, job.energy_chip_kwh,
+        CASE WHEN job.energy_chip_kwh IS NULL THEN job.energy_it_kwh END AS energy_it_kwh,
+        CAST(sum(CAST(piece.chip_ms AS DECIMAL(38, 9))) AS DOUBLE) AS chip_ms
     FROM core.job AS job
     JOIN piece ON piece.job_key = job.job_key
-    WHERE job.energy_chip_kwh IS NOT NULL
-    GROUP BY job.job_key, job.energy_chip_kwh
+    LEFT JOIN alone ON alone.job_key = job.job_key
+    WHERE job.energy_chip_kwh IS NOT NULL OR (job.energy_it_kwh IS NOT NULL AND alone.job_key IS NOT NULL)
+    GROUP BY job.job_key, job.energy_chip_kwh, job.energy_it_kwh
     HAVING sum(CAST(piece.chip_ms AS DECIMAL(38, 9))) > 0
 )
 SELECT line.* FROM line ANTI JOIN own ON own.job_key = line.job_key
 UNION ALL
 SELECT piece.hour_utc, piece.site_id, piece.host, piece.job_key, piece.chip_id, 'measured', 'job', 'busy', piece.chip_ms,
-    own.energy_chip_kwh * 3600000000000 * piece.chip_ms / own.chip_ms
+    coalesce(own.energy_chip_kwh, own.energy_it_kwh / coalesce(overhead.node_overhead, any_host.node_overhead))
+        * 3600000000000 * piece.chip_ms / own.chip_ms
 FROM piece
 JOIN own ON own.job_key = piece.job_key
+LEFT JOIN host_hour_overhead AS overhead ON overhead.host = piece.host AND overhead.hour_utc = piece.hour_utc
+LEFT JOIN (SELECT host, min(node_overhead) AS node_overhead FROM core.host GROUP BY host) AS any_host
+    ON any_host.host = piece.host
 WHERE piece.chip_ms > 0
 UNION ALL
 -- a run shorter than the clock of its log has energy and no time
@@ -175,15 +232,6 @@ SELECT date_trunc('hour', job.start_utc), job.site_id, job.host, job.job_key, jo
 FROM core.job AS job
 ANTI JOIN own ON own.job_key = job.job_key
 WHERE job.energy_chip_kwh > 0;
-
-CREATE OR REPLACE TEMP TABLE host_hour_overhead AS
-SELECT installed.host, installed.hour_utc, min(host.node_overhead) AS node_overhead,
-    min(host.node_overhead_low) AS node_overhead_low, min(host.node_overhead_high) AS node_overhead_high
-FROM core.installed_hour AS installed
-JOIN core.host AS host ON host.host = installed.host
-    AND (host.from_utc IS NULL OR installed.hour_utc >= date_trunc('hour', host.from_utc))
-    AND (host.to_utc IS NULL OR installed.hour_utc < host.to_utc)
-GROUP BY installed.host, installed.hour_utc;
 
 INSERT INTO core.energy_hour
 WITH summed AS (
@@ -223,7 +271,8 @@ SELECT
         ELSE CAST(summed.energy_chip_kwh * (1 + $reading_error) AS DECIMAL(38, 12)) END,
     coalesce(overhead.node_overhead, any_host.node_overhead, site.node_overhead),
     coalesce(overhead.node_overhead_low, any_host.node_overhead_low, site.node_overhead_low),
-    coalesce(overhead.node_overhead_high, any_host.node_overhead_high, site.node_overhead_high)
+    coalesce(overhead.node_overhead_high, any_host.node_overhead_high, site.node_overhead_high),
+    coalesce(overhead.node_overhead_status, 'given')
 FROM summed
 LEFT JOIN core.job AS job ON job.job_key = summed.job_key
 LEFT JOIN ref.chip_power AS power ON power.chip_id = summed.chip_id AND power.chip_state = summed.chip_state

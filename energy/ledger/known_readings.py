@@ -1,0 +1,140 @@
+"""Store the readings of a known format: each row to its device, each board once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from energy.errors import InputFileError
+from energy.importers import Context
+from energy.importers.base import Reject, rejects_table
+from energy.ledger.devices import NODE_INDEX, Devices
+from energy.ledger.fleet import one_site_of
+from energy.ledger.readings import list_staged, telemetry_files
+from energy.ledger.rows import Counts, insert_rejects
+from energy.ledger.store import Build
+from energy.ledger.telemetry import Stage
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+USUAL_INTERVAL_MS = 30_000  # for a file with one reading of each device: what exporters are collected at by default
+
+
+def store_known_readings(
+    work: Build, batches: Any, kind: str, batch_id: int, context: Context, file_name: str, format_name: str
+) -> Counts:
+    """Stage the readings of one file of a known format, merge them with the stored days, and list the new files.
+
+    Parameters
+    ----------
+    kind : str
+        ``board_readings`` or ``node_readings``; ``part_readings`` are counted and not stored.
+
+    Raises
+    ------
+    InputFileError
+        No row of the file is a reading that can be stored.
+    """
+    devices = Devices.of(work.connection)
+    site_of = one_site_of(context.hosts)
+    stage = Stage(work.folder, batch_id, lambda *_: 0, site_of, None, USUAL_INTERVAL_MS)
+    counts = Counts()
+    modules = parts = 0
+    for batch in batches:
+        counts.read += batch.rows_read
+        insert_rejects(work.connection, batch.rejects, batch_id, format_name, file_name)
+        table = batch.table
+        if kind == "part_readings":
+            parts += table.num_rows
+            continue
+        if kind == "board_readings":
+            module = np.asarray([scope == "module" for scope in table.column("scope").to_pylist()], bool)
+            modules += int(module.sum())
+            table = _filter(table, ~module)
+        if table.num_rows:
+            table, refused = _placed(table, kind, context)
+            insert_rejects(work.connection, refused, batch_id, format_name, file_name)
+        if table.num_rows:
+            stage.add_placed(*_with_devices(table, kind, devices, site_of))
+    if modules:
+        context.notes.append(f"{modules:,} readings are of modules with a processor, not of boards: not used")
+    if parts:
+        context.notes.append(
+            f"{parts:,} readings are of parts inside nodes, which node_overhead covers: checked, not stored, not added"
+        )
+    staged = stage.finish(telemetry_files(work.connection))
+    devices.store(work.connection)
+    return list_staged(work, staged, counts, batch_id, file_name, format_name, context)
+
+
+def _filter(table: pa.Table, keep: npt.NDArray[np.bool_]) -> pa.Table:
+    import pyarrow as pa
+
+    return table if keep.all() else table.filter(pa.array(keep))
+
+
+def _placed(table: pa.Table, kind: str, context: Context) -> tuple[pa.Table, pa.Table]:
+    """Fill in ``--host``, refuse rows of hosts that no site has, and forget utilisation of parts of a board."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    host = table.column("host").combine_chunks()
+    if context.host is not None:
+        host = pc.fill_null(host, context.host)
+    table = table.set_column(table.column_names.index("host"), "host", host)
+    known = {name for name in pc.unique(host).to_pylist() if name is not None and name in context.hosts}
+    names = host.to_pylist() if len(known) < len(pc.unique(host)) else []
+    rejects = []
+    keep = np.ones(table.num_rows, bool)
+    rows = table.column("row_number").to_pylist() if names else []
+    for place, name in enumerate(names):
+        if name not in known:
+            keep[place] = False
+            reason = (
+                "the reading names no host: pass --host HOST"
+                if name is None
+                else f"host {name} is in no site: add it to hosts in site.yaml, or ingest an inventory"
+            )
+            rejects.append(Reject(int(rows[place]), reason, f"host={name or ''}"))
+    table = _filter(table, keep)
+    if kind == "board_readings" and table.num_rows:
+        used = table.column("utilisation_pct").combine_chunks()
+        part = pc.is_valid(table.column("instance").combine_chunks())
+        whole = pc.if_else(part, pa.scalar(None, pa.float32()), used)
+        table = table.set_column(table.column_names.index("utilisation_pct"), "utilisation_pct", whole)
+    return table, rejects_table(rejects)
+
+
+def _with_devices(
+    table: pa.Table, kind: str, devices: Devices, site_of: Any
+) -> tuple[pa.Table, npt.NDArray[np.int32], npt.NDArray[np.int32], list[str]]:
+    """Return the table with device key and site of each row, by one look-up per distinct device."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = [table.column("host").combine_chunks().cast(pa.string())]
+    if kind == "board_readings":
+        names = ("device_index", "uuid", "serial")
+        text += [pc.fill_null(table.column(name).combine_chunks().cast(pa.string()), "") for name in names]
+    joined = pc.binary_join_element_wise(*text, "\x1f").dictionary_encode()
+    distinct = [value.split("\x1f") for value in joined.dictionary.to_pylist()]
+    site_names = sorted({str(site_of(value[0])) for value in distinct})
+    keys, sites = np.zeros(len(distinct), np.int32), np.zeros(len(distinct), np.int32)
+    for place, value in enumerate(distinct):
+        if kind == "node_readings":
+            keys[place] = devices.key(value[0], NODE_INDEX)
+        else:
+            index = int(value[1]) if value[1] else None
+            if index is None and not value[2] and not value[3]:
+                raise InputFileError(f"readings of host {value[0]} name no device: neither index nor UUID nor serial.")
+            keys[place] = devices.key(value[0], index, value[2] or None, value[3] or None)
+        sites[place] = site_names.index(str(site_of(value[0])))
+    codes = np.asarray(joined.indices)
+    if kind == "node_readings":
+        size = table.num_rows
+        table = table.append_column("utilisation_pct", pa.nulls(size, pa.float32()))
+        table = table.append_column("energy_microj", pa.nulls(size, pa.int64()))
+    return table, keys[codes], sites[codes], site_names
