@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from energy.importers.base import Context
 from energy.importers.dcgm import importer as dcgm
@@ -48,13 +49,13 @@ def write_scrapes(path: Path) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def rate(importer: object, path: Path) -> str:
+def rate(importer: Any, path: Path) -> str:
     """Return the median rate of reading a file."""
     times, rows = [], 0
     for _ in range(REPEATS):
         context = Context(None, "UTC", {}, lambda name, dialect: None)
         start = time.perf_counter()
-        rows = sum(batch.table.num_rows for batch in importer.read(path, None, context))  # type: ignore[attr-defined]
+        rows = sum(batch.table.num_rows for batch in importer.read(path, None, context))
         times.append(time.perf_counter() - start)
     size = path.stat().st_size / 1e6
     seconds = statistics.median(times)

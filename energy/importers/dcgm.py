@@ -29,10 +29,9 @@ class Metric:
     scale: float
 
 
-# One column may be given by several metrics: the first that is seen for a board and time is taken.
+# One metric for each column. POWER_USAGE_INSTANT beside POWER_USAGE would be a second power of the same board and time.
 METRICS = {
     "DCGM_FI_DEV_POWER_USAGE": Metric("power_milliw", POWER_TO_MILLIW["w"]),
-    "DCGM_FI_DEV_POWER_USAGE_INSTANT": Metric("power_milliw", POWER_TO_MILLIW["w"]),
     "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION": Metric("counter_microj", ENERGY_TO_MICROJ["mj"]),
     "DCGM_FI_DEV_GPU_UTIL": Metric("utilisation_pct", TO_PERCENT["%"]),
 }

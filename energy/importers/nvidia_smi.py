@@ -106,7 +106,8 @@ class NvidiaSmiImporter:
             if header is None:
                 delimiter = _delimiter(line)
             cells = _cells(line, delimiter)
-            if _is_header(cells):  # a tool that was started again writes its header again
+            # a tool that was started again writes its header again; a line that begins with a time is none
+            if not line[:1].isdigit() and _is_header(cells):
                 header = _checked_header(parse_header(cells), path, number)
                 continue
             if header is None:

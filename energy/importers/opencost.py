@@ -89,8 +89,8 @@ def _read_json(path: Path, context: Context) -> Iterator[Batch]:
         if isinstance(found, dict):
             rows.append((number, _fields(key, found)))
         else:
-            why = f"allocation {key[:60]} is no object with start, end and gpuHours: {_REMEDY}"
-            rejects.append(Reject(number, why, str(found)[:200]))
+            why = f"allocation {_text(key[:60])} is no object with start, end and gpuHours: {_REMEDY}"
+            rejects.append(Reject(number, why, _text(str(found)[:200]) or ""))
         if len(rows) + len(rejects) >= ROWS_PER_BATCH:
             yield _batch(_raw(rows, rejects), context)
             rows, rejects = [], []
@@ -117,8 +117,10 @@ def _loaded(path: Path) -> Any:
 def _allocations(path: Path, data: Any) -> Iterator[tuple[str, Any]]:
     """Yield name and allocation of every window."""
     if isinstance(data, dict) and str(data.get("code", "200")) != "200":
-        said = " ".join(str(data.get("message") or data.get("error") or "no message").split())[:160]
-        raise InputFileError(f"{path.name} is an error answer (code {str(data['code'])[:20]}: {said}): {_REMEDY}")
+        said = str(_text(data.get("message") or data.get("error") or "no message"))[:160]
+        raise InputFileError(
+            f"{path.name} is an error answer (code {str(_text(data['code']))[:20]}: {said}): {_REMEDY}"
+        )
     sets = data.get("data") if isinstance(data, dict) else data
     for window in [sets] if isinstance(sets, dict) else sets or []:
         if not isinstance(window, dict):
@@ -153,8 +155,16 @@ def _object(parent: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str | None:
-    """Return a text that Arrow can hold; JSON may hold halves of signs, which it cannot."""
-    return None if value is None or value == "" else str(value).encode("utf-8", "replace").decode("utf-8")
+    r"""Return a value as one line that Arrow can hold: JSON may hold line breaks, and halves of signs.
+
+    Examples
+    --------
+    >>> _text("pod\n1"), _text(""), _text(3)
+    ('pod 1', None, '3')
+
+    """
+    text = "" if value is None else " ".join(str(value).split())
+    return text.encode("utf-8", "replace").decode("utf-8") or None
 
 
 def _raw(rows: list[tuple[int, dict[str, str | None]]], rejects: list[Reject]) -> RawBatch:

@@ -164,7 +164,7 @@ class _Reader:
         for place, sample in enumerate(samples):
             try:
                 moment, value = sample
-                times[place], values[place] = float(moment), float(value)
+                times[place], values[place] = _plain_number(moment), _plain_number(value)
             except (TypeError, ValueError, OverflowError):
                 times[place] = np.nan
                 reason = 'the sample is not [time, "value"]: export it again'
@@ -212,6 +212,19 @@ class _Reader:
         if metric.column == "utilisation_pct":
             return [not_finite, below, (scaled > 100, "the utilisation is over 100 %: correct it")]
         return [not_finite, below, (scaled >= MOST_MICROJ, "the counter is over 2.5 GWh: check its unit")]
+
+
+def _plain_number(value: Any) -> float:
+    """Return a number as Prometheus writes it; Python would take ``true`` and ``1_0`` for numbers too.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    if isinstance(value, bool) or (isinstance(value, str) and "_" in value):
+        raise ValueError("no number")
+    return float(value)
 
 
 def _not_a_metric(name: object) -> str:

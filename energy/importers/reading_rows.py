@@ -83,8 +83,9 @@ def amount(value: object, units: Mapping[str, float], unit: str | None) -> float
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return f"`{clean(value, 60)}` is no number: give the value, or N/A where there is none"
-    text = str(value) if isinstance(value, float | int) and abs(value) < 1e300 else f"{value}"[:400]
-    return _amount_of_text(text.strip().strip("\"'"), units, unit)
+    if isinstance(value, int) and abs(value) >= 10**300:
+        return "a whole number of over 300 digits is beyond every range: correct it"
+    return _amount_of_text(str(value)[:400].strip().strip("\"'"), units, unit)
 
 
 def _amount_of_text(text: str, units: Mapping[str, float], unit: str | None) -> float | str | None:

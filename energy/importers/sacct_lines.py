@@ -232,6 +232,8 @@ def _with_others(block: bytes, header: Header, parts: Any, *, ended: bool) -> Li
         ).cast(table.schema)
         table = pa.concat_tables([table, others])
         line_of = np.concatenate([line_of, np.array(numbers, np.int64)])
+        order = np.argsort(line_of, kind="stable")
+        table, line_of = table.combine_chunks().take(pa.array(order)), line_of[order]
     return Lines(RawBatch(table, line_of, rejects), line.size, len(rows))
 
 

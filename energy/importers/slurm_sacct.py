@@ -322,12 +322,16 @@ def _time(raw: RawBatch, name: str, zone: str | None, held: Held) -> tuple[Ints,
 
 
 def _elapsed(raw: RawBatch, rows: Mask) -> tuple[Ints, Mask]:
-    """Return the elapsed time in ms of the rows that need it."""
+    """Return the elapsed time in ms, and which of these rows have one."""
     value, known = np.zeros(rows.size, np.int64), np.zeros(rows.size, bool)
-    for row in np.flatnonzero(rows).tolist():
-        span = _span(_cells(raw, row))
-        if span is not None:
-            value[row], known[row] = span * 1000, True
+    if not rows.any():
+        return value, known
+    for name in ("elapsed", "elapsedraw"):  # the second counts where both are there
+        shown = _word(raw.table, name)
+        read = [_span({name: text}) for text in shown.names]
+        told = rows & shown.where([span is not None for span in read])
+        value = np.where(told, np.array([*(span or 0 for span in read), 0], np.int64)[shown.code] * 1000, value)
+        known |= told
     return value, known
 
 

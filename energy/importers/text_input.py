@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,11 @@ def decoded_head(head: bytes) -> str:
     '{'
 
     """
+    if head.startswith(b"\x1f\x8b"):
+        try:
+            head = zlib.decompressobj(wbits=31).decompress(head, _BLOCK_BYTES)
+        except zlib.error:
+            return ""
     for bom, name in _BOMS:
         if head.startswith(bom):
             return head[: len(head) // 2 * 2].decode(name, "replace")

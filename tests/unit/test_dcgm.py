@@ -1,3 +1,5 @@
+import gzip
+
 from hypothesis import HealthCheck, given, settings
 from reading_helpers import AT_MS, damaged, detected, error, read_text, survives
 
@@ -31,6 +33,8 @@ def test_one_row_of_all_metrics(tmp_path):
 
 def test_detected():
     assert "DCGM_FI_DEV_POWER_USAGE" in detected("dcgm", SCRAPE)
+    assert detected("dcgm", gzip.compress(SCRAPE.encode())) is not None
+    assert detected("dcgm", b"\x1f\x8b no gzip") is None
     assert detected("dcgm", "up 1\n") is None
     assert detected("dcgm", '{"metric": "DCGM_FI_DEV_POWER_USAGE"}') is None
     assert detected("dcgm", b"\xff\xfe" + SCRAPE.encode("utf-16-le")) is not None
@@ -126,6 +130,16 @@ def test_encodings(tmp_path):
 
 def test_cut_last_line_is_noted(tmp_path):
     assert "line 5: the last line has no end" in read_text("dcgm", tmp_path, SCRAPE.rstrip())[2][0]
+
+
+def test_instant_power_is_no_second_power(tmp_path):
+    rows, rejects, _ = read_text("dcgm", tmp_path, SCRAPE + f"{POWER}_INSTANT{{{LABELS}}} 590\n")
+    assert [row["power_milliw"] for row in rows] == [612_345]
+    assert rejects == []
+
+
+def test_packed(tmp_path):
+    assert len(read_text("dcgm", tmp_path, gzip.compress(SCRAPE.encode()))[0]) == 1
 
 
 def test_refused_files(tmp_path):

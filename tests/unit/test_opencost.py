@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from ingest_helpers import at, context
 
@@ -210,6 +210,7 @@ def test_any_values(tmp_path, changes, cut):
 
 
 @QUICK
+@example(text='[{"node": "\\ud800"}]')
 @given(st.one_of(VALUES.map(json.dumps), st.text(max_size=80), st.text('{}[]:,"01eE.-ntf<', max_size=30)))
 def test_anything(tmp_path, text):
     bring_in(tmp_path, text)
