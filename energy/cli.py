@@ -172,14 +172,19 @@ def init(
 
 @app.command()
 def ingest(
-    format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="jobs, power, allocations or hosts.")],
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="CSV (.gz, .zst too) or Parquet.")],
-    ledger: LedgerOption,
+    format_name: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="jobs, power, allocations, hosts, or a known format; see --detect.")
+    ],
+    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="One file or several.")] = None,
+    ledger: Annotated[Path | None, typer.Option("--ledger", help="Ledger folder.")] = None,
+    detect: Annotated[bool, typer.Option("--detect", help="Name the format of each FILE; store nothing.")] = False,
     mapping: Annotated[str | None, typer.Option(help="Mapping file, or name of a built-in one.")] = None,
     site: Annotated[str | None, typer.Option(help="Site of rows that name no host.")] = None,
     timezone: Annotated[str | None, typer.Option(help="IANA zone of times that carry none.")] = None,
     covers_from: Annotated[str | None, typer.Option(help="The job log is whole from here, e.g. 2026-01-01.")] = None,
     covers_to: Annotated[str | None, typer.Option(help="... to here; running jobs are counted until then.")] = None,
+    host: Annotated[str | None, typer.Option(help="Host of a file that names none.")] = None,
+    time: Annotated[str | None, typer.Option(help="When a snapshot without time was taken.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Read files into the ledger: all of them, or nothing.
@@ -189,8 +194,15 @@ def ingest(
     from energy.ledger import ingest as take_in
     from energy.ledger.intake import Request
 
+    if detect:
+        _detect([Path(format_name), *(files or [])], as_json)
+        return
+    if not files or ledger is None:
+        missing = "FILE" if not files else "--ledger"
+        raise typer.BadParameter(f"{missing} is missing: energy ingest FORMAT FILE... --ledger DIR")
     start, end = _instant(covers_from, "--covers-from"), _instant(covers_to, "--covers-to")
-    requests = [Request(format_name, path, mapping, site, timezone, start, end) for path in files]
+    taken = _instant(time, "--time")
+    requests = [Request(format_name, path, mapping, site, timezone, start, end, host, taken) for path in files]
     results = take_in(ledger, requests, progress=_progress)
     if as_json:
         from dataclasses import asdict
@@ -206,6 +218,34 @@ def ingest(
                 f"All {result.rows_rejected:,} rows were refused; first {result.first_reject.rstrip('.')}. "
                 "Correct what it names and ingest the file again."
             )
+
+
+def _detect(paths: list[Path], as_json: bool) -> None:
+    """Name the format of each file with the reason; a table needs a mapping, and says which built-in one fits."""
+    from energy.importers.base import detect
+    from energy.importers.mapping import built_in_mappings
+    from energy.importers.tabular import header_of
+
+    found = []
+    for path in paths:
+        formats = [{"format": name, "reason": reason} for name, reason in detect(path)]
+        if not formats:
+            try:
+                have = set(header_of(path))
+            except EnergyError:
+                have = set()
+            formats = [
+                {"format": mapping.format, "reason": f"has the columns of the built-in mapping {mapping.name}"}
+                for mapping in built_in_mappings()
+                if have.issuperset(mapping.source_columns())
+            ]
+        found.append({"file": str(path), "formats": formats})
+    if as_json:
+        _json("detect/1", files=found)
+        return
+    for entry in found:
+        listed = "; ".join(f"{item['format']}: {item['reason']}" for item in entry["formats"])
+        _say(f"{entry['file']}: {listed or 'no known format; a table can be read with --mapping (docs/importers.md)'}")
 
 
 def _say_ingested(results: list[Ingested], ledger: Path) -> None:

@@ -33,7 +33,7 @@ _CODES_W = {65_535.0, 4_294_967_295.0}
 class AmdSmiImporter:
     """amd-smi and rocm-smi."""
 
-    name = "amd_smi"
+    name = "amd-smi"
     meaning = "amd-smi metric --json or rocm-smi --json: power, energy accumulator and use of the boards of one host"
     kind = "board_readings"
 

@@ -50,6 +50,7 @@ class CodeCarbonImporter:
     name = "codecarbon"
     meaning = "CodeCarbon's emissions.csv, of any version: one row is one run of one tracked program"
     kind = "jobs"
+    is_whole_log = False  # runs of some projects, not the log of a scheduler: idle is not known by it
 
     def detect(self, path: Path, head: bytes) -> str | None:
         """Return why the file is CodeCarbon's, from its first bytes; None where it is not."""

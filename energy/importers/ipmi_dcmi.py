@@ -55,7 +55,7 @@ class _Reading:
 class IpmiDcmiImporter:
     """IPMI DCMI."""
 
-    name = "ipmi_dcmi"
+    name = "ipmi-dcmi"
     meaning = "IPMI DCMI (ipmitool, ipmi-dcmi, or a CSV log of them): power at the plug of a node"
     kind = "node_readings"
 

@@ -78,7 +78,7 @@ def _is_header(cells: list[str]) -> bool:
 class NvidiaSmiImporter:
     """nvidia-smi."""
 
-    name = "nvidia_smi"
+    name = "nvidia-smi"
     meaning = "nvidia-smi --query-gpu … --format=csv: power and use of the boards of one host"
     kind = "board_readings"
 

@@ -27,7 +27,7 @@ from energy.importers.times import EARLIEST_MS, LATEST_MS
 class PrometheusRangeImporter:
     """Answers of Prometheus."""
 
-    name = "prometheus_range"
+    name = "prometheus-range"
     meaning = "Prometheus query_range (JSON) of DCGM metrics: power, energy counter and use of boards"
     kind = "board_readings"
 

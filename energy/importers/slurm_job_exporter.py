@@ -20,7 +20,7 @@ _METRICS = {
 class SlurmJobExporterImporter:
     """slurm-job-exporter. The exporter of one node gives the boards that jobs hold there, and names no node."""
 
-    name = "slurm_job_exporter"
+    name = "slurm-job-exporter"
     meaning = "slurm-job-exporter (Prometheus text): power (mW) and use of the boards that jobs hold"
     kind = "board_readings"
 

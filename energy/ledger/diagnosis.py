@@ -84,6 +84,7 @@ def _command(words: str, folder: Path) -> str:
 
 
 _MOST_LISTED = 10
+_COUNTER_APART_PCT = 5.0
 _RANK = {"missing": 0, "check": 1, "good": 2}
 
 
@@ -249,6 +250,30 @@ def _windows(ledger: Ledger, folder: Path) -> list[Finding]:
     ]
 
 
+def _counters(ledger: Ledger, folder: Path) -> list[Finding]:
+    """Name boards whose counter cannot be trusted: it fell, stood still under power, jumped, or disagrees with power."""
+    rows = ledger.rows(
+        "SELECT device.host, device.device_index, sum(restart_count) AS fell, sum(stuck_count) AS stood, "
+        "sum(jump_count) AS jumped, sum(energy_by_counter_chip_kwh) AS counted, sum(energy_by_power_chip_kwh) AS held "
+        "FROM core.counter_day AS day JOIN core.device AS device ON device.device_key = day.device_key "
+        "GROUP BY ALL ORDER BY 1, 2"
+    )
+    findings = []
+    for row in rows:
+        apart = _percent(row["counted"] - row["held"], row["held"])
+        if not (row["fell"] or row["stood"] or row["jumped"] or abs(apart) > _COUNTER_APART_PCT):
+            continue
+        text = (
+            f"board {row['device_index']} of {row['host']}: counter fell {row['fell']}, stood still {row['stood']}, "
+            f"jumped {row['jumped']} times; counter less power {apart:+.1f} % where both were read"
+        )
+        findings.append(Finding("check", text, ""))
+    more = len(findings) - _MOST_LISTED
+    if more > 0:
+        return [*findings[:_MOST_LISTED], Finding("check", f"{more} more boards have such counters", "")]
+    return findings
+
+
 _LOOKS = (
     _files,
     _rejects,
@@ -259,5 +284,6 @@ _LOOKS = (
     _unplaced,
     _over_full,
     _unmatched,
+    _counters,
     _balance,
 )

@@ -40,6 +40,7 @@ COLUMNS = (
     ("batch_id", np.int32),
 )
 _REPEATING = ["device_key", "utilisation_pct", "interval_ms", "batch_id"]
+_READ = ("power_milliw", "energy_microj", "counter_microj", "utilisation_pct")
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -233,6 +234,9 @@ class Stage:
         size = new["time_ms"].size
         new["interval_ms"] = np.full(size, self._interval_ms, np.int32)
         new["batch_id"] = np.full(size, self._batch_id, np.int32)
+        if self._usual_ms is not None:  # formats whose quantities come in rows of their own
+            new = self._one_row_each(new)
+            size = new["time_ms"].size
         merged = new
         if known_path is not None:
             known = read_all(self._folder / known_path)
@@ -245,6 +249,21 @@ class Stage:
         result.accepted += size - duplicates - len(rejects)
         kept = merged if keep.all() else {name: values[keep] for name, values in merged.items()}
         result.days.append(write_day(self._folder, key, kept))
+
+    def _one_row_each(self, new: Arrays) -> Arrays:
+        """Combine rows of one device and time that do not contradict each other; the others are left to be judged."""
+        same = _repeats(new)
+        if not same.any():
+            return new
+        together, group = combined(new), np.cumsum(~same) - 1
+        odd = np.zeros(same.size, bool)
+        for name in _READ:
+            odd |= ~(_absent(new[name]) | (new[name] == together[name][group]))
+        if not odd.any():
+            return together
+        calm = {name: values[~odd] for name, values in new.items()}
+        loud = {name: values[odd] for name, values in new.items()}
+        return merge_days([combined(calm), loud])
 
 
 def merge_days(parts: list[Arrays]) -> Arrays:
@@ -294,6 +313,32 @@ def _repeats(rows: Arrays) -> npt.NDArray[np.bool_]:
     return same
 
 
+def _absent(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    absent: npt.NDArray[np.bool_] = np.isnan(values) if values.dtype == np.float32 else values == NONE
+    return absent
+
+
+def combined(rows: Arrays) -> Arrays:
+    """Return one row for each device and time: what several rows of it say together.
+
+    Power, utilisation, energy and counter of one reading may come in rows or files of their own. Where two rows say
+    different things of the same quantity, the first one counts.
+    """
+    same = _repeats(rows)
+    if not same.any():
+        return rows
+    first = np.flatnonzero(~same)
+    out = {name: values[first] for name, values in rows.items()}
+    group = np.cumsum(~same) - 1
+    for name in _READ:
+        values = rows[name]
+        said = np.flatnonzero(~_absent(values))
+        # the first that says something of its group, written last to first
+        out[name] = np.full(first.size, np.nan if values.dtype == np.float32 else NONE, values.dtype)
+        out[name][group[said[::-1]]] = values[said[::-1]]
+    return out
+
+
 def _judge(rows: Arrays, key: tuple[str, int], batch_id: int) -> tuple[npt.NDArray[np.bool_], int, list[Reject]]:
     """Tell which readings to store, how many fresh ones are duplicates, and which contradict the first of their time.
 
@@ -305,14 +350,15 @@ def _judge(rows: Arrays, key: tuple[str, int], batch_id: int) -> tuple[npt.NDArr
         return ~same, 0, []
     fresh = rows["batch_id"] == batch_id
     first = np.maximum.accumulate(np.where(same, 0, np.arange(same.size)))
-    equal = np.ones(same.size, bool)
-    for name in ("power_milliw", "energy_microj"):
-        equal &= rows[name] == rows[name][first]
-    used, first_used = rows["utilisation_pct"], rows["utilisation_pct"][first]
-    equal &= (used == first_used) | (np.isnan(used) & np.isnan(first_used))
-    odd = same & fresh & ~equal
+    equal, agrees = np.ones(same.size, bool), np.ones(same.size, bool)
+    for name in _READ:
+        values, before = rows[name], rows[name][first]
+        is_same = (values == before) | (_absent(values) & _absent(before))
+        equal &= is_same
+        agrees &= is_same | _absent(values) | _absent(before)  # one file may give power, another the counter
+    odd = same & fresh & ~agrees
     rejects = [_contradiction(rows, key, row, int(first[row]), batch_id) for row in np.flatnonzero(odd).tolist()]
-    group = np.cumsum(~same)
+    group = np.cumsum(~same | ~equal)
     again = np.zeros(same.size, bool)  # a second equal reading of the same file
     of_fresh = np.flatnonzero(fresh & ~odd)
     again[of_fresh[1:]] = group[of_fresh[1:]] == group[of_fresh[:-1]]
@@ -411,6 +457,4 @@ def read_all(path: Path) -> Arrays:
 
 def read_day(path: Path) -> Arrays:
     """Read one day's readings as arrays in the order of device and time, each once."""
-    rows = read_all(path)
-    again = _repeats(rows)
-    return {name: values[~again] for name, values in rows.items()} if again.any() else rows
+    return combined(read_all(path))
