@@ -226,7 +226,7 @@ def _detect(paths: list[Path], as_json: bool) -> None:
     from energy.importers.mapping import built_in_mappings
     from energy.importers.tabular import header_of
 
-    found = []
+    found: list[dict[str, Any]] = []
     for path in paths:
         formats = [{"format": name, "reason": reason} for name, reason in detect(path)]
         if not formats:

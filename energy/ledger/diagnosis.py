@@ -251,7 +251,7 @@ def _windows(ledger: Ledger, folder: Path) -> list[Finding]:
 
 
 def _counters(ledger: Ledger, folder: Path) -> list[Finding]:
-    """Name boards whose counter cannot be trusted: it fell, stood still under power, jumped, or disagrees with power."""
+    """Name boards whose counter cannot be trusted: it fell, stood still, jumped, or disagrees with power."""
     rows = ledger.rows(
         "SELECT device.host, device.device_index, sum(restart_count) AS fell, sum(stuck_count) AS stood, "
         "sum(jump_count) AS jumped, sum(energy_by_counter_chip_kwh) AS counted, sum(energy_by_power_chip_kwh) AS held "
