@@ -39,8 +39,8 @@ _RULES = (
     ),
     (
         "Power readings",
-        "A power sample is held for its sampling interval. A longer silence is a gap, never bridged by a line and "
-        "never 0.",
+        "A power reading is held until the next one, at most for its sampling interval. A longer silence is a gap, "
+        "never bridged by a line and never 0. A counter of energy gives the energy between two of its readings.",
     ),
     (
         "Shared hosts",
@@ -54,8 +54,9 @@ _RULES = (
     ("Unallocated", "Energy of a time for which no owner is known. It closes the gap to the site's total."),
     (
         "Default power",
-        "A chip-hour without reading takes the catalogue's power for its chip, busy or idle, with the range in the "
-        "table. A chip that is not disclosed has no default: its energy is not known.",
+        "A chip-hour without reading takes the power of its chip, busy or idle, with the range in the table: the "
+        "catalogue's, or the mean of the ledger's own readings of that chip where site.yaml asks for it. A chip that "
+        "is not disclosed has no default: its energy is not known.",
     ),
 )
 
