@@ -143,7 +143,7 @@ def _reference(ledger: MemoryLedger, basis_mix: str) -> None:
             status="default",
         )
     for index in range(8):
-        ledger.insert("core.device", device_key=index + 1, host="lul-1", device_index=index)
+        ledger.insert("core.device", device_key=index + 1, host="lul-1", device_index=index, device_scope="board")
     _factor(ledger, "se-loc-2024", "location", "SE", 2024, "direct", "CO2, CH4, N2O", "AR5", 9.1)
     _factor(ledger, "se-res-2023", "residual", "SE", 2023, "direct", "CO2", None, 61.5)
     _factor(ledger, "aznm-loc-2022", "location", "US-AZNM", 2022, "direct", "CO2, CH4, N2O", "AR5", 352.7)
@@ -279,7 +279,7 @@ def _line(
         chip_id=chip, tier=tier, attribution="device" if tier == "integrated" else "none", chip_h=chips,
         energy_chip_kwh=kwh, energy_chip_low_kwh=None if kwh is None else round(kwh * spread[0], 9),
         energy_chip_high_kwh=None if kwh is None else round(kwh * spread[1], 9), node_overhead=1.25,
-        node_overhead_low=1.15, node_overhead_high=1.4,
+        node_overhead_low=1.15, node_overhead_high=1.4, node_overhead_status="given",
     )  # fmt: skip
 
 
