@@ -157,6 +157,7 @@ def load(connection, fleet):
         *(
             {key: value for key, value in line.items() if key != "overhead"}
             | dict(zip(names, line["overhead"], strict=True))
+            | {"node_overhead_status": "given"}
             for line in lines
         ),
     )
