@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -196,6 +197,15 @@ def read_batches(path: Path, columns: Sequence[str], dictionary: Sequence[str] =
         raise InputFileError(f"{path.name} has a header and no rows: nothing to ingest, nothing was stored.")
 
 
+def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Decode the next batch while the one before is worked on: decoding leaves Python's lock."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, batches, None)
+            yield batch
+
+
 def _parquet_batches(path: Path, columns: list[str], dictionary: list[str]) -> Iterator[RawBatch]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -209,7 +219,7 @@ def _parquet_batches(path: Path, columns: list[str], dictionary: list[str]) -> I
     first = 1
     try:
         with pq.ParquetFile(path, read_dictionary=texts) as file:
-            for batch in file.iter_batches(batch_size=ROWS_PER_BATCH, columns=columns):
+            for batch in _ahead(file.iter_batches(batch_size=ROWS_PER_BATCH, columns=columns)):
                 table = pa.Table.from_batches([batch])
                 yield RawBatch(table, np.arange(first, first + table.num_rows, dtype=np.int64))
                 first += table.num_rows

@@ -11,6 +11,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 NONE = -1  # stands for "not read" in the integer columns; a reading is never negative
 _ROWS_IN_MEMORY = 6_000_000
+_DAYS_AT_A_TIME = 2
 COLUMNS = (
     ("device_key", np.int32),
     ("time_ms", np.int32),
@@ -125,12 +127,11 @@ class Stage:
             "time_ms": (time % DAY_MS).astype(np.int32),
             "power_milliw": _numbers(table, "power_milliw", np.int32, NONE),
             "utilisation_pct": _numbers(table, "utilisation_pct", np.float32, np.nan),
-            "energy_microj": _numbers(table, "energy_microj", np.int64, NONE),
-            "counter_microj": _numbers(table, "counter_microj", np.int64, NONE)
-            if "counter_microj" in table.column_names
-            else np.full(table.num_rows, NONE, np.int64),
-            "row_number": _numbers(table, "row_number", np.int64, 0),
+            "row_number": _numbers(table, "row_number", np.uint32, 0),
         }
+        for name in ("energy_microj", "counter_microj"):  # most files have neither: eight bytes a row less
+            if name in table.column_names and table.column(name).null_count < table.num_rows:
+                arrays[name] = _numbers(table, name, np.int64, NONE)
         day = time // DAY_MS
         sites = np.unique(site) if len(self._site_names) > 1 else np.zeros(1, np.int32)
         for site_number in sites.tolist():
@@ -182,7 +183,7 @@ class Stage:
 
         self._spill_folder.mkdir(exist_ok=True)
         for key, parts in self._parts.items():
-            merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            merged = _together(parts)
             part = len(self._spilled.get(key, []))
             path = self._spill_folder / f"{self._batch_id}-{key[1]}-{part}-{_slug(key[0])}.parquet"
             pq.write_table(pa.table(merged), path, compression="none", use_dictionary=False)
@@ -202,11 +203,14 @@ class Stage:
         keys = sorted({*self._parts, *self._spilled})
         if self._interval_ms is None and keys:
             self._interval_ms = self._usual_step(keys)
-        for key in keys:
-            new = self._day(key)
-            self._parts.pop(key, None)
-            result.interval_ms = self._interval_ms or 0
-            self._merge(key, new, current.get(key), result)
+        # ordering and compressing days leave Python's lock: two days at a time, results in the order of the days
+        with ThreadPoolExecutor(_DAYS_AT_A_TIME) as pool:
+            for part in pool.map(lambda key: self._merge(key, current.get(key)), keys):
+                result.rejects += part.rejects
+                result.duplicates += part.duplicates
+                result.accepted += part.accepted
+                result.days += part.days
+                result.interval_ms = self._interval_ms or 0
         shutil.rmtree(self._spill_folder, ignore_errors=True)
         return result
 
@@ -230,7 +234,10 @@ class Stage:
             "mapping. Nothing was stored."
         )
 
-    def _merge(self, key: tuple[str, int], new: Arrays, known_path: str | None, result: Staged) -> None:
+    def _merge(self, key: tuple[str, int], known_path: str | None) -> Staged:
+        """Merge one site's day with what is stored of it, and write it."""
+        new = self._day(key)
+        self._parts.pop(key, None)
         size = new["time_ms"].size
         new["interval_ms"] = np.full(size, self._interval_ms, np.int32)
         new["batch_id"] = np.full(size, self._batch_id, np.int32)
@@ -240,15 +247,13 @@ class Stage:
         merged = new
         if known_path is not None:
             known = read_all(self._folder / known_path)
-            known["row_number"] = np.zeros(known["time_ms"].size, np.int64)
+            known["row_number"] = np.zeros(known["time_ms"].size, np.uint32)
             merged = merge_days([known, new])
         keep, duplicates, rejects = _judge(merged, key, self._batch_id)
-        if rejects:
-            result.rejects.append(rejects_table(rejects))
-        result.duplicates += duplicates
-        result.accepted += size - duplicates - len(rejects)
         kept = merged if keep.all() else {name: values[keep] for name, values in merged.items()}
-        result.days.append(write_day(self._folder, key, kept))
+        day = write_day(self._folder, key, kept)
+        refused = [rejects_table(rejects)] if rejects else []
+        return Staged(refused, duplicates, size - duplicates - len(rejects), 0, [day])
 
     def _one_row_each(self, new: Arrays) -> Arrays:
         """Combine rows of one device and time that do not contradict each other; the others are left to be judged."""
@@ -257,7 +262,7 @@ class Stage:
             return new
         together, group = combined(new), np.cumsum(~same) - 1
         odd = np.zeros(same.size, bool)
-        for name in _READ:
+        for name in _quantities(new):
             odd |= ~(_absent(new[name]) | (new[name] == together[name][group]))
         if not odd.any():
             return together
@@ -266,11 +271,22 @@ class Stage:
         return merge_days([combined(calm), loud])
 
 
+def _together(parts: list[Arrays]) -> Arrays:
+    """Return parts one after the other; a quantity that some part has is "not read" in the others."""
+    if len(parts) == 1:
+        return parts[0]
+    names = list(dict.fromkeys(name for part in parts for name in part))
+    return {
+        name: np.concatenate(
+            [part[name] if name in part else np.full(part["time_ms"].size, NONE, np.int64) for part in parts]
+        )
+        for name in names
+    }
+
+
 def merge_days(parts: list[Arrays]) -> Arrays:
     """Return readings of one day in the order of device and time; of equal ones the earlier part comes first."""
-    both = {
-        name: np.concatenate([part[name] for part in parts]) if len(parts) > 1 else parts[0][name] for name in parts[0]
-    }
+    both = _together(parts)
     order = sort_order(both["device_key"], both["time_ms"].astype(np.int64))
     if bool(np.all(order[1:] > order[:-1])):  # in order already: no copy
         return both
@@ -313,6 +329,10 @@ def _repeats(rows: Arrays) -> npt.NDArray[np.bool_]:
     return same
 
 
+def _quantities(rows: Arrays) -> list[str]:
+    return [name for name in _READ if name in rows]
+
+
 def _absent(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     absent: npt.NDArray[np.bool_] = np.isnan(values) if values.dtype == np.float32 else values == NONE
     return absent
@@ -330,7 +350,7 @@ def combined(rows: Arrays) -> Arrays:
     first = np.flatnonzero(~same)
     out = {name: values[first] for name, values in rows.items()}
     group = np.cumsum(~same) - 1
-    for name in _READ:
+    for name in _quantities(rows):
         values = rows[name]
         said = np.flatnonzero(~_absent(values))
         # the first that says something of its group, written last to first
@@ -351,7 +371,7 @@ def _judge(rows: Arrays, key: tuple[str, int], batch_id: int) -> tuple[npt.NDArr
     fresh = rows["batch_id"] == batch_id
     first = np.maximum.accumulate(np.where(same, 0, np.arange(same.size)))
     equal, agrees = np.ones(same.size, bool), np.ones(same.size, bool)
-    for name in _READ:
+    for name in _quantities(rows):
         values, before = rows[name], rows[name][first]
         is_same = (values == before) | (_absent(values) & _absent(before))
         equal &= is_same
@@ -379,7 +399,8 @@ def _contradiction(rows: Arrays, key: tuple[str, int], row: int, first: int, bat
 
 
 def _said(rows: Arrays, row: int) -> str:
-    power, energy, used = (rows[name][row] for name in ("power_milliw", "energy_microj", "utilisation_pct"))
+    power, used = rows["power_milliw"][row], rows["utilisation_pct"][row]
+    energy = rows["energy_microj"][row] if "energy_microj" in rows else NONE
     parts = [f"{power / 1000:g} W"] if power != NONE else []
     parts += [f"{energy / 1e6:g} J"] if energy != NONE else []
     parts += [f"{used:g} % used"] if not np.isnan(used) else []
@@ -411,6 +432,9 @@ def write_day(folder: Path, key: tuple[str, int], rows: Arrays) -> DayFile:
     site_id, number = key
     arrays = {}
     for name, kind in COLUMNS:
+        if name not in rows:
+            arrays[name] = pa.nulls(rows["time_ms"].size, pa.from_numpy_dtype(kind))
+            continue
         values = rows[name].astype(kind, copy=False)
         missing = np.isnan(values) if kind is np.float32 else values == NONE
         arrays[name] = pa.array(values, mask=missing if bool(missing.any()) else None)
