@@ -175,7 +175,9 @@ def ingest(
     format_name: Annotated[
         str, typer.Argument(metavar="FORMAT", help="jobs, power, allocations, hosts, or a known format; see --detect.")
     ],
-    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="One file or several.")] = None,
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE", help="Files, folders of files, or - for standard input.")
+    ] = None,
     ledger: Annotated[Path | None, typer.Option("--ledger", help="Ledger folder.")] = None,
     detect: Annotated[bool, typer.Option("--detect", help="Name the format of each FILE; store nothing.")] = False,
     mapping: Annotated[str | None, typer.Option(help="Mapping file, or name of a built-in one.")] = None,
@@ -191,6 +193,7 @@ def ingest(
 
     Makes a new version; refused rows are kept with their reasons.
     """
+    from energy.importers.paths import files_of, with_standard_input
     from energy.ledger import ingest as take_in
     from energy.ledger.intake import Request
 
@@ -202,8 +205,11 @@ def ingest(
         raise typer.BadParameter(f"{missing} is missing: energy ingest FORMAT FILE... --ledger DIR")
     start, end = _instant(covers_from, "--covers-from"), _instant(covers_to, "--covers-to")
     taken = _instant(time, "--time")
-    requests = [Request(format_name, path, mapping, site, timezone, start, end, host, taken) for path in files]
-    results = take_in(ledger, requests, progress=_progress)
+    with with_standard_input(files, sys.stdin.buffer) as paths:
+        requests = [
+            Request(format_name, path, mapping, site, timezone, start, end, host, taken) for path in files_of(paths)
+        ]
+        results = take_in(ledger, requests, progress=_progress)
     if as_json:
         from dataclasses import asdict
 

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from energy.catalogue.chips import chip
 from energy.importers.power import MOST_OF_TDP
+from energy.importers.reading_rows import MOST_NODE_W
 from energy.ledger.counters import Counted, counted_intervals, insert_counter_days
-from energy.ledger.telemetry import NONE, Arrays, day_number, day_text, read_day
+from energy.ledger.telemetry import NONE, NOT_KNOWN_MS, Arrays, combined, day_number, day_text, read_day
 from energy.power.chip import chip_power
 from energy.power.readings import DAY_MS, TIER_CODES, Allocations, OwnedEnergy, Readings, energy_by_owner, sort_order
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import duckdb
 
 MEASURED, INTEGRATED, MODELLED = range(3)
+_ALONE_MS = 30_000  # a device that was read once in a day: what exporters are collected at by default
 
 
 def register_devices(connection: duckdb.DuckDBPyConnection) -> None:
@@ -62,6 +64,7 @@ def attribute(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
         if any(done.get(path) != digest for path in paths):
             _clear(connection, number)
             for rows in _day_rows(folder, paths):
+                _set_intervals(rows)
                 counted = counted_intervals(rows, _limits(rows, curves))
                 insert_counter_days(connection, number, rows, counted)
                 _insert(connection, number, energy_by_owner(_readings(rows, curves, counted), held))
@@ -79,10 +82,19 @@ def _day_rows(folder: Path, paths: list[str]) -> list[Arrays]:
     days.sort(key=lambda rows: int(rows["batch_id"].min()))
     both = {name: np.concatenate([rows[name] for rows in days]) for name in days[0]}
     order = sort_order(both["device_key"], both["time_ms"].astype(np.int64))
-    merged = {name: values[order] for name, values in both.items()}
-    new = np.ones(order.size, bool)
-    new[1:] = (np.diff(merged["device_key"]) != 0) | (np.diff(merged["time_ms"]) != 0)
-    return [{name: values[new] for name, values in merged.items()}]
+    return [combined({name: values[order] for name, values in both.items()})]
+
+
+def _set_intervals(rows: Arrays) -> None:
+    """Give readings of files that do not tell their interval the most frequent step between such readings that day."""
+    unknown = rows["interval_ms"] == NOT_KNOWN_MS
+    if not unknown.any():
+        return
+    step = np.diff(rows["time_ms"])
+    step = step[(np.diff(rows["device_key"]) == 0) & unknown[1:] & unknown[:-1]]
+    values, count = np.unique(step, return_counts=True)
+    usual = int(values[np.argmax(count)]) if step.size else _ALONE_MS
+    rows["interval_ms"] = np.where(unknown, usual, rows["interval_ms"]).astype(np.int32)
 
 
 def _insert_rows(connection: duckdb.DuckDBPyConnection, kept: dict[str, str]) -> None:
@@ -134,8 +146,8 @@ def _curves(connection: duckdb.DuckDBPyConnection, number: int) -> list[Curve]:
     rows = connection.execute(
         "SELECT device.device_key, host.chip_id, coalesce(epoch_ms(host.from_utc) - ?, 0), "
         "coalesce(epoch_ms(host.to_utc) - ?, ?) FROM core.device AS device JOIN core.host AS host "
-        "ON host.host = device.host WHERE host.chip_id IS NOT NULL AND coalesce(epoch_ms(host.from_utc) < ?, true) "
-        "AND coalesce(epoch_ms(host.to_utc) > ?, true) ORDER BY 1, 3, 2",
+        "ON host.host = device.host WHERE device.device_scope = 'board' AND host.chip_id IS NOT NULL "
+        "AND coalesce(epoch_ms(host.from_utc) < ?, true) AND coalesce(epoch_ms(host.to_utc) > ?, true) ORDER BY 1, 3, 2",
         [start, start, DAY_MS, start + DAY_MS, start],
     ).fetchall()
     return [
@@ -158,8 +170,8 @@ def _modelled_w(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
 
 
 def _limits(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
-    """Return the most that each row's board can draw, in mW; infinite where its chip is not known."""
-    most = np.full(rows["time_ms"].size, np.inf)
+    """Return the most that each row's board can draw, in mW; of plugs and unknown chips what no node draws."""
+    most = np.full(rows["time_ms"].size, MOST_NODE_W * 1000)
     begin = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="left")
     finish = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="right")
     for curve, first, last in zip(curves, begin.tolist(), finish.tolist(), strict=True):
@@ -196,7 +208,29 @@ def _readings(rows: Arrays, curves: list[Curve], counted: Counted) -> Readings:
         power[at] = np.where(np.isfinite(modelled), np.rint(np.nan_to_num(modelled) * 1000), 0).astype(np.int64)
         tier[at] = MODELLED
     columns = (rows["device_key"].astype(np.int64), rows["time_ms"].astype(np.int64), power, interval, tier)
-    return Readings(*(column if keep.all() else column[keep] for column in columns))
+    readings = Readings(*(column if keep.all() else column[keep] for column in columns))
+    return _from_its_time_on(readings, (rows["interval_ms"] if keep.all() else rows["interval_ms"][keep]))
+
+
+def _from_its_time_on(readings: Readings, sampling_ms: npt.NDArray[np.int64]) -> Readings:
+    """Keep a device's first reading from standing for more than one sampling interval before it.
+
+    Counted energy until the next reading may have a long interval, which must not reach back to midnight: such a
+    reading is cut in two, and only its first part is short enough to ask.
+    """
+    first = np.ones(readings.time_ms.size, bool)
+    first[1:] = readings.device_key[1:] != readings.device_key[:-1]
+    at = np.flatnonzero(first & (sampling_ms <= readings.time_ms) & (readings.time_ms < readings.interval_ms))
+    if not at.size:
+        return readings
+    cut = sampling_ms[at].astype(np.int64)
+    time = np.insert(readings.time_ms, at + 1, readings.time_ms[at] + cut)
+    interval = readings.interval_ms.copy()
+    interval[at] = cut
+    interval = np.insert(interval, at + 1, readings.interval_ms[at] - cut)
+    rest = (np.insert(values, at + 1, values[at]) for values in (readings.power_milliw, readings.tier_code))
+    power, tier = rest
+    return Readings(np.insert(readings.device_key, at + 1, readings.device_key[at]), time, power, interval, tier)
 
 
 def _clear(connection: duckdb.DuckDBPyConnection, number: int) -> None:

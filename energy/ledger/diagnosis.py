@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from energy.errors import EnergyError, LedgerError
+from energy.ledger.devices import NODE_INDEX
 from energy.ledger.reader import Ledger
 from energy.ledger.site_file import FILE_NAME, read_site_file
 from energy.ledger.store import LINK_NAME
@@ -105,7 +106,7 @@ def _files(ledger: Ledger, folder: Path) -> list[Finding]:
     if not ledger.rows("SELECT job_key FROM raw.job LIMIT 1"):
         text = "no scheduler log: energy has no owner, and idle is not known"
         findings.append(Finding("missing", text, _command("ingest jobs FILE", folder)))
-    if not ledger.rows("SELECT partition_path FROM raw.telemetry_file LIMIT 1"):
+    if not ledger.rows("SELECT device_key FROM core.device_hour LIMIT 1"):
         text = "no readings of boards: all energy is by default power"
         findings.append(Finding("missing", text, _command("ingest power FILE", folder)))
     return findings
@@ -189,6 +190,7 @@ def _unplaced(ledger: Ledger, folder: Path) -> list[Finding]:
 def _over_full(ledger: Ledger, folder: Path) -> list[Finding]:
     rows = ledger.rows(
         "WITH given AS (SELECT host, hour_utc, sum(chip_h) AS chip_h FROM core.energy_hour WHERE job_key IS NOT NULL "
+        "AND NOT coalesce(job_key IN (SELECT job_key FROM core.job WHERE chip_id IS NULL), false) "
         "GROUP BY 1, 2) SELECT given.host, count(*) AS hours FROM given JOIN core.installed_hour AS installed "
         "ON installed.host = given.host AND installed.hour_utc = given.hour_utc "
         "WHERE given.chip_h > installed.installed_chip_h + 0.001 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 5"
@@ -263,8 +265,9 @@ def _counters(ledger: Ledger, folder: Path) -> list[Finding]:
         apart = _percent(row["counted"] - row["held"], row["held"])
         if not (row["fell"] or row["stood"] or row["jumped"] or abs(apart) > _COUNTER_APART_PCT):
             continue
+        which = "plug" if row["device_index"] == NODE_INDEX else f"board {row['device_index']}"
         text = (
-            f"board {row['device_index']} of {row['host']}: counter fell {row['fell']}, stood still {row['stood']}, "
+            f"{which} of {row['host']}: counter fell {row['fell']}, stood still {row['stood']}, "
             f"jumped {row['jumped']} times; counter less power {apart:+.1f} % where both were read"
         )
         findings.append(Finding("check", text, ""))

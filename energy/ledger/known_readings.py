@@ -15,12 +15,11 @@ from energy.ledger.fleet import one_site_of
 from energy.ledger.readings import list_staged, telemetry_files
 from energy.ledger.rows import Counts, insert_rejects
 from energy.ledger.store import Build
-from energy.ledger.telemetry import Stage
+from energy.ledger.telemetry import NOT_KNOWN_MS, Stage
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-USUAL_INTERVAL_MS = 30_000  # for a file with one reading of each device: what exporters are collected at by default
 
 
 def store_known_readings(
@@ -40,7 +39,7 @@ def store_known_readings(
     """
     devices = Devices.of(work.connection)
     site_of = one_site_of(context.hosts)
-    stage = Stage(work.folder, batch_id, lambda *_: 0, site_of, None, USUAL_INTERVAL_MS)
+    stage = Stage(work.folder, batch_id, lambda *_: 0, site_of, None, NOT_KNOWN_MS)
     counts = Counts()
     modules = parts = 0
     for batch in batches:
@@ -67,6 +66,8 @@ def store_known_readings(
         )
     staged = stage.finish(telemetry_files(work.connection))
     devices.store(work.connection)
+    if staged.joined:
+        context.notes.append(f"{staged.joined:,} rows were joined with others of the same device and time")
     return list_staged(work, staged, counts, batch_id, file_name, format_name, context)
 
 

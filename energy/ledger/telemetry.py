@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NONE = -1  # stands for "not read" in the integer columns; a reading is never negative
-_ROWS_IN_MEMORY = 6_000_000
+NOT_KNOWN_MS = 0  # an interval that a file with one reading of each device does not tell
+_BYTES_IN_MEMORY = 240_000_000
 _DAYS_AT_A_TIME = 2
 COLUMNS = (
     ("device_key", np.int32),
@@ -60,11 +61,12 @@ class DayFile:
 
 @dataclass(slots=True)
 class Staged:
-    """What one input file gave: duplicates left out, conflicts refused, first and last time."""
+    """What one input file gave: duplicates left out, conflicts refused, rows joined with others of their reading."""
 
     rejects: list[Any] = field(default_factory=list)
     duplicates: int = 0
     accepted: int = 0
+    joined: int = 0
     interval_ms: int = 0
     days: list[DayFile] = field(default_factory=list)
 
@@ -85,7 +87,8 @@ class Stage:
     interval_ms : int or None
         Sampling interval if the mapping gives it, else found in the file.
     usual_ms : int or None
-        Usual interval of the format, for a file with one reading of each device.
+        What stands for the interval of a file with one reading of each device; given for formats whose quantities may
+        come in rows of their own.
     """
 
     def __init__(
@@ -105,7 +108,7 @@ class Stage:
         self._interval_ms = interval_ms
         self._parts: dict[tuple[str, int], list[Arrays]] = {}
         self._spilled: dict[tuple[str, int], list[Path]] = {}
-        self._rows = 0
+        self._bytes = 0
         self._site_names: list[str] = []
         self._spill_folder = folder / ".build-stage"
 
@@ -143,8 +146,8 @@ class Stage:
                     mask &= of_site
                 picked = arrays if mask.all() else {name: values[mask] for name, values in arrays.items()}
                 self._parts.setdefault((self._site_names[site_number], number), []).append(picked)
-        self._rows += table.num_rows
-        if self._rows > _ROWS_IN_MEMORY:
+        self._bytes += sum(values.nbytes for values in arrays.values())
+        if self._bytes > _BYTES_IN_MEMORY:
             self._spill()
 
     def _devices(self, table: pa.Table) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -189,7 +192,7 @@ class Stage:
             pq.write_table(pa.table(merged), path, compression="none", use_dictionary=False)
             self._spilled.setdefault(key, []).append(path)
         self._parts.clear()
-        self._rows = 0
+        self._bytes = 0
 
     def finish(self, current: dict[tuple[str, int], str]) -> Staged:
         """Merge with the ledger's files of the same site and day, write the new files, and report.
@@ -209,6 +212,7 @@ class Stage:
                 result.rejects += part.rejects
                 result.duplicates += part.duplicates
                 result.accepted += part.accepted
+                result.joined += part.joined
                 result.days += part.days
                 result.interval_ms = self._interval_ms or 0
         shutil.rmtree(self._spill_folder, ignore_errors=True)
@@ -243,7 +247,7 @@ class Stage:
         new["batch_id"] = np.full(size, self._batch_id, np.int32)
         if self._usual_ms is not None:  # formats whose quantities come in rows of their own
             new = self._one_row_each(new)
-            size = new["time_ms"].size
+        joined, size = size - new["time_ms"].size, new["time_ms"].size
         merged = new
         if known_path is not None:
             known = read_all(self._folder / known_path)
@@ -253,7 +257,7 @@ class Stage:
         kept = merged if keep.all() else {name: values[keep] for name, values in merged.items()}
         day = write_day(self._folder, key, kept)
         refused = [rejects_table(rejects)] if rejects else []
-        return Staged(refused, duplicates, size - duplicates - len(rejects), 0, [day])
+        return Staged(refused, duplicates, size - duplicates - len(rejects), joined, 0, [day])
 
     def _one_row_each(self, new: Arrays) -> Arrays:
         """Combine rows of one device and time that do not contradict each other; the others are left to be judged."""
@@ -356,6 +360,9 @@ def combined(rows: Arrays) -> Arrays:
         # the first that says something of its group, written last to first
         out[name] = np.full(first.size, np.nan if values.dtype == np.float32 else NONE, values.dtype)
         out[name][group[said[::-1]]] = values[said[::-1]]
+    if "interval_ms" in rows:
+        told = np.maximum.reduceat(rows["interval_ms"], first)
+        out["interval_ms"] = np.where(out["interval_ms"] == NOT_KNOWN_MS, told, out["interval_ms"])
     return out
 
 

@@ -35,7 +35,7 @@ def test_spilling_gives_the_same_files(tmp_path, monkeypatch):
     path = many_readings(tmp_path / "a.csv")
     whole, spilt = ledger(tmp_path / "whole"), ledger(tmp_path / "spilt")
     take(whole, "power", path)
-    monkeypatch.setattr(store_of_readings, "_ROWS_IN_MEMORY", 500)
+    monkeypatch.setattr(store_of_readings, "_BYTES_IN_MEMORY", 500)
     monkeypatch.setattr("energy.importers.tabular._CSV_BLOCK_BYTES", 1 << 13)
     spills = []
     real = store_of_readings.Stage._spill
@@ -131,7 +131,7 @@ def view_totals(opened):
 
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     """Ten times the rows in the same days take far less than ten times the memory."""
-    monkeypatch.setattr(store_of_readings, "_ROWS_IN_MEMORY", 200_000)
+    monkeypatch.setattr(store_of_readings, "_BYTES_IN_MEMORY", 200_000)
     monkeypatch.setattr("energy.importers.tabular.ROWS_PER_BATCH", 50_000)
     size = 2_000_000
     path = tmp_path / "a.parquet"

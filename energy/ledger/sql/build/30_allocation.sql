@@ -10,6 +10,7 @@ WITH by_device AS (
         AND given.start_utc <= job.start_utc
         AND (given.end_utc IS NULL OR given.end_utc >= job.counted_end_utc)
     JOIN core.device AS device ON device.host = given.host AND device.device_index = given.device_index
+    ANTI JOIN instance_job ON instance_job.job_key = job.job_key
 ),
 counted AS (SELECT *, count(*) OVER (PARTITION BY job_key) AS devices FROM by_device),
 usable AS (SELECT * FROM counted WHERE devices <= ceil(chip_count)),

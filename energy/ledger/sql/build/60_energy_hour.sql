@@ -3,7 +3,10 @@
 -- Time is whole milliseconds of chips, energy of readings whole microjoules; a gap of readings is filled by the default
 -- power of the chip's state, and where the chip is not disclosed it stays null (tier "missing"), never 0.
 CREATE OR REPLACE TEMP TABLE piece AS
-SELECT *, chip_count * (end_ms - start_ms) AS chip_ms
+SELECT piece.*, piece.chip_count * (piece.end_ms - piece.start_ms) AS chip_ms,
+    -- OpenCost lists what nobody asked for as a job of its own
+    CASE WHEN job.job_type = '__idle__' THEN 'idle' ELSE 'busy' END AS chip_state,
+    instance_job.job_key IS NOT NULL AS is_instance
 FROM (
     SELECT allocation_key, job_key, site_id, host, device_key, chip_id, chip_count,
         make_timestamptz(hour_number * 3600000000) AS hour_utc,
@@ -14,7 +17,9 @@ FROM (
         FROM core.allocation
         WHERE end_utc > start_utc
     )
-);
+) AS piece
+JOIN core.job AS job ON job.job_key = piece.job_key
+LEFT JOIN instance_job ON instance_job.job_key = piece.job_key;
 
 CREATE OR REPLACE TEMP TABLE reading AS
 SELECT reading.device_key, device.host, reading.hour_utc, reading.allocation_key, reading.tier, reading.sample_count,
@@ -29,7 +34,8 @@ WITH held AS (
     -- sums of decimals: the same in any order
     SELECT host, hour_utc,
         sum(CASE WHEN device_key IS NOT NULL THEN CAST(chip_ms AS DECIMAL(38, 9)) ELSE 0 END) AS device_ms,
-        sum(CASE WHEN device_key IS NULL THEN CAST(chip_ms AS DECIMAL(38, 9)) ELSE 0 END) AS job_ms
+        sum(CASE WHEN device_key IS NULL AND NOT is_instance THEN CAST(chip_ms AS DECIMAL(38, 9)) ELSE 0 END) AS job_ms,
+        bool_or(is_instance) AS has_instances
     FROM piece
     WHERE host IS NOT NULL
     GROUP BY host, hour_utc
@@ -41,7 +47,7 @@ held_in_log AS (
     FROM piece
     JOIN core.log_window AS log_window ON log_window.site_id = piece.site_id
         AND epoch_ms(log_window.from_utc) < piece.end_ms AND epoch_ms(log_window.to_utc) > piece.start_ms
-    WHERE piece.host IS NOT NULL
+    WHERE piece.host IS NOT NULL AND NOT piece.is_instance
     GROUP BY piece.host, piece.hour_utc
 ),
 logged AS (SELECT host, hour_utc, sum(logged_chip_ms) AS logged_ms FROM known_hour GROUP BY host, hour_utc),
@@ -61,7 +67,8 @@ room AS (
     SELECT present.hour_utc, present.site_id, present.host, present.chip_id,
         greatest(0.0, present.installed_ms - CAST(coalesce(held.device_ms, 0) AS DOUBLE)) AS free_ms,
         CAST(coalesce(held.job_ms, 0) AS DOUBLE) AS job_ms,
-        CASE WHEN unplaced.site_id IS NULL THEN CAST(coalesce(logged.logged_ms, 0) AS DOUBLE) ELSE 0.0 END AS logged_ms,
+        -- which boards are cut into instances is not known: what is left of such a host is neither idle nor busy
+        CASE WHEN unplaced.site_id IS NULL AND NOT coalesce(held.has_instances, false) THEN CAST(coalesce(logged.logged_ms, 0) AS DOUBLE) ELSE 0.0 END AS logged_ms,
         CAST(coalesce(held_in_log.held_ms, 0) AS DOUBLE) AS held_ms
     FROM present
     LEFT JOIN held ON held.host = present.host AND held.hour_utc = present.hour_utc
@@ -85,11 +92,11 @@ SELECT hour_utc, site_id, host, chip_id, NULL, 'unknown', greatest(0.0, free_ms 
 FROM host_hour
 WHERE NOT idle_is_known OR greatest(0.0, free_ms - job_ms) > idle_ms
 UNION ALL
-SELECT piece.hour_utc, piece.site_id, piece.host, piece.chip_id, piece.job_key, 'busy', piece.chip_ms,
+SELECT piece.hour_utc, piece.site_id, piece.host, piece.chip_id, piece.job_key, piece.chip_state, piece.chip_ms,
     piece.chip_ms / host_hour.whole_ms
 FROM piece
 JOIN host_hour ON host_hour.host = piece.host AND host_hour.hour_utc = piece.hour_utc
-WHERE piece.device_key IS NULL AND piece.chip_ms > 0;
+WHERE piece.device_key IS NULL AND piece.chip_ms > 0 AND NOT piece.is_instance;
 
 CREATE OR REPLACE TEMP TABLE line AS
 -- 1 readings of a device that a job holds
@@ -144,12 +151,13 @@ LEFT JOIN (
 WHERE claim.chip_ms - coalesce(pool.covered_chip_ms, 0) * claim.fraction > 0.5
     AND claim.chip_state <> 'unknown'
 UNION ALL
--- 5 jobs of no known host, and hours without a reading of a host before it was installed or after it was removed
-SELECT piece.hour_utc, piece.site_id, piece.host, piece.job_key, piece.chip_id, 'default', 'none', 'busy',
+-- 5 jobs of no known host, hours without a reading of a host before it was installed or after it was removed, and
+-- instances of boards
+SELECT piece.hour_utc, piece.site_id, piece.host, piece.job_key, piece.chip_id, 'default', 'none', piece.chip_state,
     piece.chip_ms, NULL
 FROM piece
-ANTI JOIN host_hour ON host_hour.host = piece.host AND host_hour.hour_utc = piece.hour_utc
-WHERE piece.device_key IS NULL AND piece.chip_ms > 0;
+LEFT JOIN host_hour ON host_hour.host = piece.host AND host_hour.hour_utc = piece.hour_utc
+WHERE piece.device_key IS NULL AND piece.chip_ms > 0 AND (host_hour.host IS NULL OR piece.is_instance);
 
 -- A node's overhead: as site.yaml gives it, or mean power of the plug over that of the boards where both were read for
 -- nearly the whole hour. Less than 1 cannot be, and is left to site.yaml.
@@ -198,6 +206,7 @@ WITH alone AS (
         SELECT held.job_key, sum(held.chip_count) AS chip_count, max(host.installed_chip_count) AS installed_chip_count
         FROM core.allocation AS held
         LEFT JOIN core.host AS host ON host.host = held.host
+        ANTI JOIN instance_job ON instance_job.job_key = held.job_key
         GROUP BY held.job_key, held.host
     )
     GROUP BY job_key
@@ -226,12 +235,20 @@ LEFT JOIN (SELECT host, min(node_overhead) AS node_overhead FROM core.host GROUP
     ON any_host.host = piece.host
 WHERE piece.chip_ms > 0
 UNION ALL
--- a run shorter than the clock of its log has energy and no time
-SELECT date_trunc('hour', job.start_utc), job.site_id, job.host, job.job_key, job.chip_id, 'measured', 'job', 'busy', 0,
-    job.energy_chip_kwh * 3600000000000
-FROM core.job AS job
-ANTI JOIN own ON own.job_key = job.job_key
-WHERE job.energy_chip_kwh > 0;
+-- a run shorter than the clock of its log has energy and no time, one whose chips are not known energy and no chip-hours
+SELECT make_timestamptz(hour_number * 3600000000), site_id, host, job_key, chip_id, 'measured', 'job', 'busy', 0,
+    energy_chip_kwh * 3600000000000
+        * (least(end_ms, (hour_number + 1) * 3600000) - greatest(start_ms, hour_number * 3600000)) / (end_ms - start_ms)
+FROM (
+    SELECT *, unnest(range(start_ms // 3600000, (end_ms - 1) // 3600000 + 1)) AS hour_number
+    FROM (
+        SELECT job.site_id, job.host, job.job_key, job.chip_id, job.energy_chip_kwh, epoch_ms(job.start_utc) AS start_ms,
+            greatest(epoch_ms(job.counted_end_utc), epoch_ms(job.start_utc) + 1) AS end_ms
+        FROM core.job AS job
+        ANTI JOIN own ON own.job_key = job.job_key
+        WHERE job.energy_chip_kwh > 0
+    )
+);
 
 INSERT INTO core.energy_hour
 WITH summed AS (
@@ -246,9 +263,9 @@ SELECT
     summed.site_id,
     summed.host,
     CASE WHEN summed.job_key IS NOT NULL AND job.project IS NOT NULL THEN 'project'
-        WHEN summed.job_key IS NULL AND summed.chip_state = 'idle' THEN 'idle' ELSE 'unallocated' END,
+        WHEN summed.chip_state = 'idle' THEN 'idle' ELSE 'unallocated' END,
     CASE WHEN summed.job_key IS NOT NULL AND job.project IS NOT NULL THEN job.project
-        WHEN summed.job_key IS NULL AND summed.chip_state = 'idle' THEN 'idle' ELSE 'unallocated' END,
+        WHEN summed.chip_state = 'idle' THEN 'idle' ELSE 'unallocated' END,
     summed.job_key,
     summed.chip_id,
     CASE WHEN summed.tier = 'default' AND power.power_chip_w IS NULL THEN 'missing' ELSE summed.tier END,
