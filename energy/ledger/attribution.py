@@ -147,7 +147,8 @@ def _curves(connection: duckdb.DuckDBPyConnection, number: int) -> list[Curve]:
         "SELECT device.device_key, host.chip_id, coalesce(epoch_ms(host.from_utc) - ?, 0), "
         "coalesce(epoch_ms(host.to_utc) - ?, ?) FROM core.device AS device JOIN core.host AS host "
         "ON host.host = device.host WHERE device.device_scope = 'board' AND host.chip_id IS NOT NULL "
-        "AND coalesce(epoch_ms(host.from_utc) < ?, true) AND coalesce(epoch_ms(host.to_utc) > ?, true) ORDER BY 1, 3, 2",
+        "AND coalesce(epoch_ms(host.from_utc) < ?, true) "
+        "AND coalesce(epoch_ms(host.to_utc) > ?, true) ORDER BY 1, 3, 2",
         [start, start, DAY_MS, start + DAY_MS, start],
     ).fetchall()
     return [

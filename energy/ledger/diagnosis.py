@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from energy.errors import EnergyError, LedgerError
-from energy.ledger.devices import NODE_INDEX
 from energy.ledger.reader import Ledger
 from energy.ledger.site_file import FILE_NAME, read_site_file
 from energy.ledger.store import LINK_NAME
@@ -188,11 +187,13 @@ def _unplaced(ledger: Ledger, folder: Path) -> list[Finding]:
 
 
 def _over_full(ledger: Ledger, folder: Path) -> list[Finding]:
+    """Name hosts with more chips given out than they have; instances of boards (MIG) are no chips."""
     rows = ledger.rows(
         "WITH given AS (SELECT host, hour_utc, sum(chip_h) AS chip_h FROM core.energy_hour WHERE job_key IS NOT NULL "
-        "AND NOT coalesce(job_key IN (SELECT job_key FROM core.job WHERE chip_id IS NULL), false) "
-        "GROUP BY 1, 2) SELECT given.host, count(*) AS hours FROM given JOIN core.installed_hour AS installed "
-        "ON installed.host = given.host AND installed.hour_utc = given.hour_utc "
+        "GROUP BY 1, 2), cut AS (SELECT DISTINCT job.host FROM core.job AS job JOIN core.host AS host "
+        "ON host.host = job.host WHERE job.chip_id IS NULL AND host.chip_id IS NOT NULL) "
+        "SELECT given.host, count(*) AS hours FROM given JOIN core.installed_hour AS installed "
+        "ON installed.host = given.host AND installed.hour_utc = given.hour_utc ANTI JOIN cut ON cut.host = given.host "
         "WHERE given.chip_h > installed.installed_chip_h + 0.001 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 5"
     )
     return [
@@ -255,8 +256,9 @@ def _windows(ledger: Ledger, folder: Path) -> list[Finding]:
 def _counters(ledger: Ledger, folder: Path) -> list[Finding]:
     """Name boards whose counter cannot be trusted: it fell, stood still, jumped, or disagrees with power."""
     rows = ledger.rows(
-        "SELECT device.host, device.device_index, sum(restart_count) AS fell, sum(stuck_count) AS stood, "
-        "sum(jump_count) AS jumped, sum(energy_by_counter_chip_kwh) AS counted, sum(energy_by_power_chip_kwh) AS held "
+        "SELECT device.host, device.device_index, device.device_scope, sum(restart_count) AS fell, "
+        "sum(stuck_count) AS stood, sum(jump_count) AS jumped, sum(energy_by_counter_chip_kwh) AS counted, "
+        "sum(energy_by_power_chip_kwh) AS held "
         "FROM core.counter_day AS day JOIN core.device AS device ON device.device_key = day.device_key "
         "GROUP BY ALL ORDER BY 1, 2"
     )
@@ -265,7 +267,7 @@ def _counters(ledger: Ledger, folder: Path) -> list[Finding]:
         apart = _percent(row["counted"] - row["held"], row["held"])
         if not (row["fell"] or row["stood"] or row["jumped"] or abs(apart) > _COUNTER_APART_PCT):
             continue
-        which = "plug" if row["device_index"] == NODE_INDEX else f"board {row['device_index']}"
+        which = "plug" if row["device_scope"] == "node" else f"board {row['device_index']}"
         text = (
             f"{which} of {row['host']}: counter fell {row['fell']}, stood still {row['stood']}, "
             f"jumped {row['jumped']} times; counter less power {apart:+.1f} % where both were read"

@@ -16,6 +16,7 @@ from energy.importers.mapping import Mapping, load_mapping, match_mapping
 from energy.importers.tabular import check_readable, header_of
 from energy.ledger.build import build, create_schema, first_row, insert_rows
 from energy.ledger.fleet import context_of, follow
+from energy.ledger.known_jobs import with_chip_counts
 from energy.ledger.rows import Counts, append_rows, insert_rejects
 from energy.ledger.site_file import SiteFile, read_site_file
 from energy.ledger.store import Build, next_version, published
@@ -345,7 +346,7 @@ def _read_known(work: Build, request: Request, batch_id: int, known: KnownFormat
         raise MappingError(f"{request.path.name}: {known.name} is a known format and takes no --mapping: leave it out.")
     batches = known.read(request.path, None, context)
     if known.kind == "jobs":
-        counts = _store_rows(work, batches, request, batch_id, "jobs")
+        counts = _store_rows(work, with_chip_counts(batches, context), request, batch_id, "jobs")
     else:
         from energy.ledger.known_readings import store_known_readings
 

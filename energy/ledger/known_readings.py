@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-
 def store_known_readings(
     work: Build, batches: Any, kind: str, batch_id: int, context: Context, file_name: str, format_name: str
 ) -> Counts:
