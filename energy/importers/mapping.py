@@ -235,5 +235,6 @@ def match_mapping(header: Sequence[str], format_name: str, file_name: str) -> Ma
         lack = f" The nearest built-in one, {best[1].name}, needs {', '.join(missing)} besides."
     raise MappingError(
         f"{file_name}: no built-in mapping fits its columns ({', '.join(header) or 'none'}).{lack} "
-        "Write a mapping and pass it with --mapping FILE (docs/importers.md)."
+        "Write a mapping and pass it with --mapping FILE (docs/importers.md), or see whether "
+        "`energy ingest --detect FILE` knows its format."
     )
