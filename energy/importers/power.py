@@ -11,7 +11,7 @@ from energy.importers.base import Batch, Context, HostPeriod
 from energy.importers.convert import Floats, Ints, Mask, Refusals, numbers, words
 from energy.importers.mapping import Mapping
 from energy.importers.places import Places, check_device, places
-from energy.importers.tabular import RawBatch, read_batches
+from energy.importers.tabular import RawBatch, ahead, read_batches
 from energy.importers.times import instants
 
 MOST_OF_TDP = (
@@ -29,8 +29,8 @@ class PowerImporter:
 
     def read(self, path: Path, mapping: Mapping, context: Context) -> Iterator[Batch]:
         """Yield readings: ``host`` (dictionary), ``device_index``, ``time_ms``, and what was read."""
-        for raw in read_batches(path, mapping.source_columns(), dictionary=[mapping.columns["host"].column]):
-            yield _batch(raw, mapping, context)
+        batches = read_batches(path, mapping.source_columns(), dictionary=[mapping.columns["host"].column])
+        yield from ahead(batches, lambda raw: _batch(raw, mapping, context))
 
 
 def _batch(raw: RawBatch, mapping: Mapping, context: Context) -> Batch:
@@ -65,6 +65,8 @@ def _batch(raw: RawBatch, mapping: Mapping, context: Context) -> Batch:
 def _whole(values: Floats, present: Mask) -> object:
     import pyarrow as pa
 
+    if not present.any():
+        return pa.nulls(values.size, pa.int64())
     return pa.array(np.rint(values).astype(np.int64), mask=None if present.all() else ~present)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from energy.importers.base import Reject
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Item = TypeVar("Item")
+Done = TypeVar("Done")
 ROWS_PER_BATCH = 1 << 19
 _CSV_BLOCK_BYTES = 16 << 20
 _DELIMITERS = ",;\t|"
@@ -197,13 +199,27 @@ def read_batches(path: Path, columns: Sequence[str], dictionary: Sequence[str] =
         raise InputFileError(f"{path.name} has a header and no rows: nothing to ingest, nothing was stored.")
 
 
-def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Decode the next batch while the one before is worked on: decoding leaves Python's lock."""
+def ahead(items: Iterator[Item], work: Callable[[Item], Done]) -> Iterator[Done]:
+    """Work on the next item while the caller has the one before; results keep their order.
+
+    Decoding and arithmetic on arrays leave Python's lock, so that the second core is used.
+
+    Examples
+    --------
+    >>> list(ahead(iter([1, 2, 3]), lambda number: number * number))
+    [1, 4, 9]
+
+    """
+
+    def following() -> Done | None:
+        item = next(items, None)
+        return None if item is None else work(item)
+
     with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, batches, None)
-        while (batch := coming.result()) is not None:
-            coming = pool.submit(next, batches, None)
-            yield batch
+        coming = pool.submit(following)
+        while (done := coming.result()) is not None:
+            coming = pool.submit(following)
+            yield done
 
 
 def _parquet_batches(path: Path, columns: list[str], dictionary: list[str]) -> Iterator[RawBatch]:
@@ -219,7 +235,7 @@ def _parquet_batches(path: Path, columns: list[str], dictionary: list[str]) -> I
     first = 1
     try:
         with pq.ParquetFile(path, read_dictionary=texts) as file:
-            for batch in _ahead(file.iter_batches(batch_size=ROWS_PER_BATCH, columns=columns)):
+            for batch in ahead(file.iter_batches(batch_size=ROWS_PER_BATCH, columns=columns), lambda batch: batch):
                 table = pa.Table.from_batches([batch])
                 yield RawBatch(table, np.arange(first, first + table.num_rows, dtype=np.int64))
                 first += table.num_rows
