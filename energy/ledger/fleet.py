@@ -178,6 +178,13 @@ _IN_PERIOD = (
 )
 
 
+# instances of a board (MIG) are no whole board: they have no chip, whatever their host holds; as in 20_job.sql
+_IS_INSTANCE = (
+    "coalesce(regexp_full_match(job.chip_name_given, "
+    "'(?i)(.*[_.-])?[0-9]+(c[.][0-9]+)?g[.][0-9]+gb([+._-][a-z0-9.+-]*)?'), false)"
+)
+
+
 def _follow_jobs(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
     # a chip that the log names came from the name, unless the name stands for "not disclosed"
     hidden = "(job.chip_name_given IS NULL OR job.chip_id IS NULL OR contains(job.chip_name_given, '|') "
@@ -195,11 +202,12 @@ def _follow_jobs(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> 
             f"site.yaml gives host {host} {described}, but {count:,} jobs of batch {batch_id} say {logged}: correct "
             f"site.yaml, or take them back with `energy withdraw {batch_id}`."
         )
+    follows = f"{hidden} AND NOT {_IS_INSTANCE}"
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE moved AS SELECT job.job_key, fleet.site_id, "
-        f"CASE WHEN {hidden} THEN fleet.chip_id ELSE job.chip_id END AS chip_id FROM raw.job AS job "
+        f"CASE WHEN {follows} THEN fleet.chip_id ELSE job.chip_id END AS chip_id FROM raw.job AS job "
         f"JOIN fleet ON {_IN_PERIOD} WHERE job.site_id <> fleet.site_id "
-        f"OR ({hidden} AND job.chip_id IS DISTINCT FROM fleet.chip_id)",
+        f"OR ({follows} AND job.chip_id IS DISTINCT FROM fleet.chip_id)",
         names,
     )
     if _one(connection, "SELECT count(*) FROM moved"):

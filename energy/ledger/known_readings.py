@@ -77,35 +77,44 @@ def _filter(table: pa.Table, keep: npt.NDArray[np.bool_]) -> pa.Table:
 
 
 def _placed(table: pa.Table, kind: str, context: Context) -> tuple[pa.Table, pa.Table]:
-    """Fill in ``--host``, refuse rows of hosts that no site has, and forget utilisation of parts of a board."""
+    """Fill in ``--host``, refuse rows that have no place, and forget utilisation of parts of a board."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    host = table.column("host").combine_chunks()
     if context.host is not None:
-        host = pc.fill_null(host, context.host)
-    table = table.set_column(table.column_names.index("host"), "host", host)
-    known = {name for name in pc.unique(host).to_pylist() if name is not None and name in context.hosts}
-    names = host.to_pylist() if len(known) < len(pc.unique(host)) else []
+        host = pc.fill_null(table.column("host").combine_chunks(), context.host)
+        table = table.set_column(table.column_names.index("host"), "host", host)
+    names = ["host", "device_index"] if kind == "board_readings" else ["host"]
+    text = [pc.fill_null(table.column(name).combine_chunks().cast(pa.string()), "") for name in names]
+    placed = pc.binary_join_element_wise(*text, "\x1f").dictionary_encode()
+    reasons = [_no_place(*value.split("\x1f"), context=context) for value in placed.dictionary.to_pylist()]
+    bad = np.array([reason is not None for reason in reasons])[np.asarray(placed.indices)]
     rejects = []
-    keep = np.ones(table.num_rows, bool)
-    rows = table.column("row_number").to_pylist() if names else []
-    for place, name in enumerate(names):
-        if name not in known:
-            keep[place] = False
-            reason = (
-                "the reading names no host: pass --host HOST"
-                if name is None
-                else f"host {name} is in no site: add it to hosts in site.yaml, or ingest an inventory"
-            )
-            rejects.append(Reject(int(rows[place]), reason, f"host={name or ''}"))
-    table = _filter(table, keep)
+    for row in np.flatnonzero(bad).tolist():
+        host, *index = placed[row].as_py().split("\x1f")
+        said = f"host={host}" + (f", device_index={index[0]}" if index else "")
+        rejects.append(Reject(table.column("row_number")[row].as_py(), str(reasons[placed.indices[row].as_py()]), said))
+    table = _filter(table, ~bad)
     if kind == "board_readings" and table.num_rows:
         used = table.column("utilisation_pct").combine_chunks()
         part = pc.is_valid(table.column("instance").combine_chunks())
         whole = pc.if_else(part, pa.scalar(None, pa.float32()), used)
         table = table.set_column(table.column_names.index("utilisation_pct"), "utilisation_pct", whole)
     return table, rejects_table(rejects)
+
+
+def _no_place(host: str, index: str = "", *, context: Context) -> str | None:
+    """Return why a reading has no place: no host, a host of no site, or a board that the host does not have."""
+    if not host:
+        return "the reading names no host: pass --host HOST"
+    periods = context.hosts.get(host)
+    if not periods:
+        return f"host {host} is in no site: add it to hosts in site.yaml, or ingest an inventory"
+    most = max(period.chip_count for period in periods)
+    if index and int(index) >= most:
+        known = f" (0 to {most - 1})" if most else ""
+        return f"device {index} of host {host}, which has {most}{known}: correct the index, or chips in site.yaml"
+    return None
 
 
 def _with_devices(

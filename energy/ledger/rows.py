@@ -116,8 +116,8 @@ def _insert(
     if shape.table == "raw.job":
         first = _one(connection, "SELECT coalesce(max(job_key), 0) FROM raw.job")
         key_column = ", job_key"
-        # whole numbers in the order of the file; refused rows leave gaps
-        key_value = f", {first} + row_number - (SELECT min(row_number) - 1 FROM fresh)"
+        # whole numbers in the order of the file; a line may hold a run on several hosts, which are several rows
+        key_value = f", {first} + row_number() OVER (ORDER BY row_number, host)"
     names = "".join(f", {name}" for name in columns)
     connection.execute(
         f"INSERT INTO {shape.table} (batch_id, row_number{names}{key_column}) "

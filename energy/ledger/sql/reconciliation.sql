@@ -30,6 +30,9 @@ accounted AS (
 place AS (
     SELECT host, hour_utc, min(site_id) AS site_id FROM core.energy_hour GROUP BY host, hour_utc
 ),
+own AS (
+    SELECT DISTINCT job_key FROM core.energy_hour WHERE attribution = 'job'
+),
 readings AS (
     SELECT
         calendar.month,
@@ -41,8 +44,8 @@ readings AS (
     LEFT JOIN core.installed_hour AS chips ON chips.host = device.host AND chips.hour_utc = reading.hour_utc
     LEFT JOIN place ON place.host = device.host AND place.hour_utc = reading.hour_utc
     LEFT JOIN core.allocation AS held ON held.allocation_key = reading.allocation_key
-    LEFT JOIN core.job AS job ON job.job_key = held.job_key
-    WHERE job.energy_chip_kwh IS NULL
+    LEFT JOIN own ON own.job_key = held.job_key
+    WHERE own.job_key IS NULL
     GROUP BY calendar.month, coalesce(chips.site_id, place.site_id)
 )
 SELECT

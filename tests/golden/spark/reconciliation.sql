@@ -48,6 +48,12 @@ WITH installed AS (
   GROUP BY
     host,
     hour_utc
+), own AS (
+  SELECT DISTINCT
+    job_key
+  FROM core.energy_hour
+  WHERE
+    attribution = 'job'
 ), readings AS (
   SELECT
     calendar.month,
@@ -64,10 +70,10 @@ WITH installed AS (
     ON place.host = device.host AND place.hour_utc = reading.hour_utc
   LEFT JOIN core.allocation AS held
     ON held.allocation_key = reading.allocation_key
-  LEFT JOIN core.job AS job
-    ON job.job_key = held.job_key
+  LEFT JOIN own
+    ON own.job_key = held.job_key
   WHERE
-    job.energy_chip_kwh IS NULL
+    own.job_key IS NULL
   GROUP BY
     calendar.month,
     COALESCE(chips.site_id, place.site_id)

@@ -1,6 +1,14 @@
 -- Chips given to jobs: by device where an allocation names it and covers the whole run, else by host.
 INSERT INTO core.allocation
-WITH by_device AS (
+WITH slot AS (
+    -- where a board was exchanged, the log does not say which of the two it means: such runs share their host's readings
+    SELECT host, device_index, min(device_key) AS device_key
+    FROM core.device
+    WHERE device_scope = 'board'
+    GROUP BY host, device_index
+    HAVING count(*) = 1
+),
+by_device AS (
     -- several rows may name one device for one run: a later export with another end, or two overlapping rows
     SELECT DISTINCT job.job_key, job.site_id, job.host, device.device_key, job.chip_id, job.chip_count,
         job.start_utc, job.counted_end_utc AS end_utc
@@ -9,7 +17,7 @@ WITH by_device AS (
         ON given.job_id = job.job_id AND given.host = job.host
         AND given.start_utc <= job.start_utc
         AND (given.end_utc IS NULL OR given.end_utc >= job.counted_end_utc)
-    JOIN core.device AS device ON device.host = given.host AND device.device_index = given.device_index
+    JOIN slot AS device ON device.host = given.host AND device.device_index = given.device_index
     ANTI JOIN instance_job ON instance_job.job_key = job.job_key
 ),
 counted AS (SELECT *, count(*) OVER (PARTITION BY job_key) AS devices FROM by_device),

@@ -5,7 +5,7 @@
 CREATE OR REPLACE TEMP TABLE piece AS
 SELECT piece.*, piece.chip_count * (piece.end_ms - piece.start_ms) AS chip_ms,
     -- OpenCost lists what nobody asked for as a job of its own
-    CASE WHEN job.job_type = '__idle__' THEN 'idle' ELSE 'busy' END AS chip_state,
+    CASE WHEN starts_with(job.job_type, '__idle__') THEN 'idle' ELSE 'busy' END AS chip_state,
     instance_job.job_key IS NOT NULL AS is_instance
 FROM (
     SELECT allocation_key, job_key, site_id, host, device_key, chip_id, chip_count,
