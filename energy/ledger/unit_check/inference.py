@@ -14,7 +14,7 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from energy.errors import SqlUnitError
-from energy.ledger.unit_check import scalars  # noqa: F401 - it registers the rules, and those of aggregates
+from energy.ledger.unit_check import scalars
 from energy.ledger.unit_check.evaluator import STAR, Evaluator, Output, Outputs
 from energy.ledger.unit_check.names import Registry, registry_of, unknown_table
 from energy.ledger.unit_check.places import error_at, syntax_error
@@ -29,6 +29,8 @@ from energy.ledger.unit_check.values import (
 )
 from energy.schema import TABLES, Table
 from energy.schema.model import Additive
+
+RULES = (scalars,)  # importing it registers the rules of functions, and those of aggregates with them
 
 # Without a handler, logging would print the parser's warnings on standard error; callers may still listen.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
