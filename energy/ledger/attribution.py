@@ -15,8 +15,8 @@ import numpy.typing as npt
 from energy.catalogue.chips import chip
 from energy.importers.power import MOST_OF_TDP
 from energy.importers.reading_rows import MOST_NODE_W
-from energy.ledger.counters import Counted, counted_intervals, insert_counter_days
-from energy.ledger.telemetry import NONE, NOT_KNOWN_MS, Arrays, combined, day_number, day_text, read_day
+from energy.ledger.counters import Counted, counted_intervals, insert_counter_hours
+from energy.ledger.telemetry import NONE, NOT_KNOWN_MS, Arrays, combined, day_number, read_day
 from energy.power.chip import chip_power
 from energy.power.readings import DAY_MS, TIER_CODES, Allocations, OwnedEnergy, Readings, energy_by_owner, sort_order
 
@@ -66,7 +66,7 @@ def attribute(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
             for rows in _day_rows(folder, paths):
                 _set_intervals(rows)
                 counted = counted_intervals(rows, _limits(rows, curves))
-                insert_counter_days(connection, number, rows, counted)
+                insert_counter_hours(connection, number, rows, counted)
                 _insert(connection, number, energy_by_owner(_readings(rows, curves, counted), held))
     connection.execute("DELETE FROM core.attributed_file")
     _insert_rows(connection, kept)
@@ -235,12 +235,11 @@ def _from_its_time_on(readings: Readings, sampling_ms: npt.NDArray[np.int64]) ->
 
 
 def _clear(connection: duckdb.DuckDBPyConnection, number: int) -> None:
-    for table in ("core.device_hour", "core.node_hour"):
+    for table in ("core.device_hour", "core.node_hour", "core.counter_hour"):
         connection.execute(
             f"DELETE FROM {table} WHERE epoch_ms(hour_utc) >= ? AND epoch_ms(hour_utc) < ?",
             [number * DAY_MS, (number + 1) * DAY_MS],
         )
-    connection.execute("DELETE FROM core.counter_day WHERE local_date = ?", [day_text(number)])
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, number: int, owned: OwnedEnergy) -> None:

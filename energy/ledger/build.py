@@ -30,7 +30,19 @@ if TYPE_CHECKING:
 _STATES = ("busy", "idle")
 SQL_FOLDER = Path(__file__).parent / "sql"
 _REBUILT = (
-    *(f"core.{name}" for name in ("site", "host", "log_window", "job", "allocation", "installed_hour", "energy_hour")),
+    *(
+        f"core.{name}"
+        for name in (
+            "site",
+            "host",
+            "log_window",
+            "job",
+            "allocation",
+            "installed_hour",
+            "energy_hour",
+            "device_missing_hour",
+        )
+    ),
     *(f"core.{name}" for name in ("pue_hour", "factor_hour")),
     *(f"ref.{name}" for name in ("calendar_hour", "chip", "chip_power", "factor", "setting")),
 )
@@ -133,6 +145,7 @@ def build(work: Build, site_file: SiteFile) -> None:
     attribution.attribute(connection, work.folder)
     _chip_power(connection, site_file)
     _run(connection, "50_installed_hour")
+    _run(connection, "55_device_missing_hour")
     _run(connection, "60_energy_hour", {"reading_error": READING_ERROR.fraction})
     _pue(connection, site_file)
     _factors(connection, site_file)

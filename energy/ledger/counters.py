@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from energy.ledger.telemetry import NONE, Arrays, day_text
-from energy.power.readings import LATE_BY_DENOMINATOR, LATE_BY_NUMERATOR, Ints
+from energy.ledger.telemetry import NONE, Arrays
+from energy.power.readings import DAY_MS, HOUR_MS, LATE_BY_DENOMINATOR, LATE_BY_NUMERATOR, Ints
 
 if TYPE_CHECKING:
     import duckdb
@@ -147,26 +147,27 @@ def _at(size: int, row: Ints, values: npt.NDArray[np.generic]) -> Ints:
     return out
 
 
-def insert_counter_days(connection: duckdb.DuckDBPyConnection, number: int, rows: Arrays, counted: Counted) -> None:
-    """Store, for each device with a counter, its faults and both energies over the intervals that have both in time."""
+def insert_counter_hours(connection: duckdb.DuckDBPyConnection, number: int, rows: Arrays, counted: Counted) -> None:
+    """Store, by device and hour, the faults of counters and both energies over intervals that have both in time."""
     import pyarrow as pa
 
     devices = np.unique(rows["device_key"][rows["counter_microj"] != NONE])
     if not devices.size:
         return
     of_device = np.isin(rows["device_key"], devices)
-    place = np.searchsorted(devices, rows["device_key"][of_device])
+    device_hour = rows["device_key"][of_device].astype(np.int64) * 24 + rows["time_ms"][of_device] // HOUR_MS
+    hours, place = np.unique(device_hour, return_inverse=True)
     in_time = counted.interval_ms * LATE_BY_DENOMINATOR <= rows["interval_ms"] * LATE_BY_NUMERATOR
     both = counted.is_good & (rows["power_milliw"] != NONE) & in_time
     length = counted.interval_ms.astype(np.float64)
 
     def total(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return np.bincount(place, weights=values[of_device], minlength=devices.size).astype(np.float64)
+        return np.bincount(place, weights=values[of_device], minlength=hours.size).astype(np.float64)
 
     table = pa.table(
         {
-            "device_key": devices.astype(np.int64),
-            "local_date": [day_text(number)] * devices.size,
+            "device_key": hours // 24,
+            "hour_utc": pa.array(number * DAY_MS + hours % 24 * HOUR_MS).cast(pa.timestamp("ms", "UTC")),
             **{
                 name: total(values.astype(np.float64)).astype(np.int64)
                 for name, values in (
@@ -180,6 +181,6 @@ def insert_counter_days(connection: duckdb.DuckDBPyConnection, number: int, rows
         }
     )
     connection.register("incoming", table)
-    connection.execute("INSERT INTO core.counter_day SELECT * FROM incoming")
+    connection.execute("INSERT INTO core.counter_hour SELECT * FROM incoming")
     connection.unregister("incoming")
     connection.unregister("incoming")

@@ -259,7 +259,7 @@ def _counters(ledger: Ledger, folder: Path) -> list[Finding]:
         "SELECT device.host, device.device_index, device.device_scope, sum(restart_count) AS fell, "
         "sum(stuck_count) AS stood, sum(jump_count) AS jumped, sum(energy_by_counter_chip_kwh) AS counted, "
         "sum(energy_by_power_chip_kwh) AS held "
-        "FROM core.counter_day AS day JOIN core.device AS device ON device.device_key = day.device_key "
+        "FROM core.counter_hour AS hour JOIN core.device AS device ON device.device_key = hour.device_key "
         "GROUP BY ALL ORDER BY 1, 2"
     )
     findings = []

@@ -189,13 +189,21 @@ _CORE = [
     ),
     Table(
         "core",
-        "counter_day",
-        "one device and UTC day with a counter: what the counter says against what power says",
+        "counter_hour",
+        "one device and hour with a counter: what the counter says against what power says",
         _columns(
-            "device_key! local_date! restart_count! stuck_count! jump_count! energy_by_counter_chip_kwh! "
+            "device_key! hour_utc! restart_count! stuck_count! jump_count! energy_by_counter_chip_kwh! "
             "energy_by_power_chip_kwh!"
         ),
-        key=("device_key", "local_date"),
+        key=("device_key", "hour_utc"),
+    ),
+    Table(
+        "core",
+        "device_missing_hour",
+        "one device that was read at some time, in one hour: what no reading covers",
+        _columns("device_key! hour_utc! missing_chip_h!"),
+        key=("device_key", "hour_utc"),
+        note="Its energy is estimated by default power, or not known; never 0.",
     ),
     Table(
         "core",
@@ -315,6 +323,13 @@ _MAIN = [
         "coverage",
         "chip-hours and energy of one site and chip in one month by tier",
         _columns("month quarter site_id chip_id owner_kind tier chip_h energy_chip_kwh"),
+        kind="view",
+    ),
+    Table(
+        "main",
+        "device_coverage",
+        "what is known of one device in one hour, by tier; missing: covered by no reading",
+        _columns("hour_utc month quarter site_id host device_index tier chip_h energy_chip_kwh"),
         kind="view",
     ),
     Table(

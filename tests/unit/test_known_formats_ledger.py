@@ -37,7 +37,9 @@ DEVICES = (
     "CAST(sum(energy_chip_microj) AS DOUBLE) / 1000000 AS j FROM core.device_hour AS reading "
     "JOIN core.device AS device ON device.device_key = reading.device_key GROUP BY ALL ORDER BY ALL"
 )
-FAULTS = "SELECT sum(restart_count) AS fell, sum(stuck_count) AS stood, sum(jump_count) AS jumped FROM core.counter_day"
+FAULTS = (
+    "SELECT sum(restart_count) AS fell, sum(stuck_count) AS stood, sum(jump_count) AS jumped FROM core.counter_hour"
+)
 SACCT = "JobID|User|Account|State|Start|End|Elapsed|NNodes|AllocTRES|ConsumedEnergyRaw|NodeList"
 
 
@@ -190,7 +192,7 @@ def test_a_counter_knows_what_missing_readings_do_not(folder, tmp_path):
     take(folder, "dcgm", path)
     assert read(folder) == {("h-1", 0, "measured"): (780, 13 * 24_000), ("h-1", 0, "integrated"): (60, 18_000)}
     assert faults(folder) == (0, 0, 0)
-    both = rows(folder, "SELECT energy_by_counter_chip_kwh AS c, energy_by_power_chip_kwh AS p FROM core.counter_day")
+    both = rows(folder, "SELECT energy_by_counter_chip_kwh AS c, energy_by_power_chip_kwh AS p FROM core.counter_hour")
     assert float(both[0]["c"]) == pytest.approx(3 * 24_000 / 3.6e6, abs=1e-9)  # where both were read in time
     assert float(both[0]["p"]) == pytest.approx(3 * 18_000 / 3.6e6, abs=1e-9)
     assert any("counter less power +33.3 %" in finding.text for finding in doctor(folder).findings)
@@ -264,7 +266,7 @@ def test_a_board_without_counter(folder, tmp_path):
     lines += [sample(COUNTER, 0, 9223372036854775794, host="p-1")]
     take(folder, "dcgm", scrape(tmp_path / "r.prom", *lines))
     assert read(folder) == {("p-1", 0, "integrated"): (3000, (10 * 30 + 40 * 180) * 60)}
-    assert rows(folder, "SELECT count(*) AS n FROM core.counter_day")[0]["n"] == 0
+    assert rows(folder, "SELECT count(*) AS n FROM core.counter_hour")[0]["n"] == 0
 
 
 @given(
@@ -577,7 +579,7 @@ def test_every_format_once_and_the_same_again(folder, tmp_path, name):
     withdraw(folder, 1, threads=1)
     assert rows(folder, "SELECT count(*) AS n FROM core.energy_hour")[0]["n"] == 0
     assert rows(folder, "SELECT count(*) AS n FROM core.node_hour")[0]["n"] == 0
-    assert rows(folder, "SELECT count(*) AS n FROM core.counter_day")[0]["n"] == 0
+    assert rows(folder, "SELECT count(*) AS n FROM core.counter_hour")[0]["n"] == 0
     take(folder, name, path, **here)
     assert whole(folder) == told
     packed = tmp_path / f"{name}.gz"

@@ -297,6 +297,7 @@ def test_every_view_gives_what_is_declared(name):
 # View -> what is replaced, by what, and what the message says.
 BROKEN = {
     "coverage": ("sum(energy_chip_kwh)", "sum(energy_it_kwh)", "kWh_it"),
+    "device_coverage": ("sum(energy_chip_microj) / 3600000000000", "sum(energy_chip_microj) / 3600000", "divide by"),
     "emission_lines": ("line.energy_facility_kwh *", "line.energy_it_kwh *", "multiply by PUE"),
     "emissions_hourly": ("AS emissions_kgco2e", "AS emissions_tco2e", "says tCO2e"),
     "emissions_monthly": ("scope, category, method\n", "scope, category\n", "Methods are never added"),

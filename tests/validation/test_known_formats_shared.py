@@ -311,7 +311,7 @@ def test_wrong_number_4(folder, tmp_path, cases):
     take(folder, "dcgm", path)
     read = rows(folder, "SELECT CAST(sum(energy_chip_microj) AS DOUBLE) / 1000000 AS j FROM core.device_hour")
     assert read[0]["j"] == close(48_000 + 12_000)  # four minutes, and the last reading held for one more
-    assert rows(folder, "SELECT restart_count AS n FROM core.counter_day")[0]["n"] == 1
+    assert rows(folder, "SELECT restart_count AS n FROM core.counter_hour")[0]["n"] == 1
 
 
 def test_wrong_number_5(tmp_path, cases):
