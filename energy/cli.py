@@ -222,7 +222,7 @@ def ingest(
 
             raise InputFileError(
                 f"All {result.rows_rejected:,} rows were refused; first {result.first_reject.rstrip('.')}. "
-                "Correct what it names and ingest the file again."
+                "Correct what it names and ingest the file again; `energy ingest --detect FILE` tells another format."
             )
 
 
