@@ -101,13 +101,18 @@ def _tier_steps(facts: QuarterFacts, rows: list[dict[str, Any]]) -> list[Step]:
         own = [row for row in rows if row["tier"] == tier]
         if not own:
             continue
-        source = f"Files of section 11: {files}"
+        source, status = f"Files of section 11: {files}", _TIER_STATUS[tier]
         if tier == "default":
             source = "Default power of each chip: section 3; times from " + files
+            if facts.settings.get("default_power") == "own readings":
+                source = (
+                    f"Mean of the ledger's own readings of each chip, as site.yaml asks: section 3; times from {files}"
+                )
+                status = "estimate"
         if tier == "missing":
             source = "No reading, and no default for a chip that is not disclosed"
         amount = total(own, "energy_chip")
-        steps.append(_step(f"Chip energy, {TIER_WORDS[tier]}", amount, "kWh_chip", _TIER_STATUS[tier], source))
+        steps.append(_step(f"Chip energy, {TIER_WORDS[tier]}", amount, "kWh_chip", status, source))
     return steps
 
 
