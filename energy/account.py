@@ -38,7 +38,7 @@ def meter_energy(energy_it: Any, pue: Any) -> Any:
 
 @takes("kgCO2e", energy_facility="kWh_facility", intensity="kgCO2e/kWh_facility")
 def scope_2_emissions(energy_facility: Any, intensity: Any) -> Any:
-    """Return Scope 2 emissions: E_facility x factor (GHG Protocol Scope 2 Guidance, 2015, chapter 6).
+    """Return Scope 2 emissions: E_facility x factor (GHG Protocol Scope 2 Guidance, 2015).
 
     A production-based factor is per kWh generated: ``units.as_purchased`` restates it.
     """
@@ -82,7 +82,7 @@ def chain(
 
     Examples
     --------
-    Llama 2 70B as published (arXiv 2307.09288, table 2): 1,720,320 A100-hours at 400 W.
+    Llama 2 70B as published (arXiv 2307.09288): 1,720,320 A100-hours at 400 W.
     >>> from energy.units import quantity as q
     >>> steps = chain(q(400.0, "W_chip/chip"), q(1.0, "chip"), q(1_720_320.0, "h"), 1.0, 1.1,
     ...               {"location": q(385.0, "gCO2e/kWh_facility")})

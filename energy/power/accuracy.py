@@ -13,11 +13,11 @@ class ReadingError(NamedTuple):
     status: str
 
 
-# NVIDIA states 5 % of the current draw for older boards only; no vendor states a figure for boards since Pascal, and
-# Yang, Adamek and Armour (2023) find that A100 and H100 sample a quarter of the time. So it is shown as an estimate.
+# NVIDIA states 5 % of the current draw for Fermi and Kepler boards only; no figure for later boards was found, and
+# arXiv 2312.02741 reports that A100 and H100 sample power for a quarter of the time. So this is an estimate.
 READING_ERROR = ReadingError(
     0.05,
     "NVIDIA NVML reference, nvmlDeviceGetPowerUsage: within 5 % of current draw, stated for Fermi and Kepler boards; "
-    "extended here to later boards; arXiv 2312.02741 shows larger errors for short loads",
+    "extended here to later boards, unverified; arXiv 2312.02741: A100 and H100 sample 25 % of the run time",
     "estimate",
 )

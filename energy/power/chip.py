@@ -35,10 +35,10 @@ def chip_power(idle_power: Any, power_limit: Any, utilisation: Any) -> Any:
 
     Notes
     -----
-    P = P_idle + u (P_limit - P_idle). Source: the linear server power model of Fan, Weber and Barroso, "Power
-    provisioning for a warehouse-sized computer", ISCA 2007, equation 1, applied to a board. It is a placeholder: on a
-    production cluster with mean GPU_UTIL 69.8 % the boards drew 191.6 W of 400 W, where this line says 298 W
-    (AcmeTrace, Kalos). Its range is therefore the whole way from idle to the limit.
+    P = P_idle + u (P_limit - P_idle). The straight line is common for servers (recalled: Fan, Weber and Barroso,
+    ISCA 2007; the text was not at hand) and unverified for boards: on a production cluster with mean GPU_UTIL 69.8 %
+    the boards drew 191.6 W of 400 W, where this line says 298 W (AcmeTrace, Kalos, read). It is a placeholder, and its
+    range is the whole way from idle to the limit.
 
     Examples
     --------
