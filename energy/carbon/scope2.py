@@ -22,8 +22,8 @@ from energy.units import as_purchased, quantity
 METHODS = ("location", "market", "hourly")
 NO_RESIDUAL = "no residual mix is known for the zone: the location-based factor stands in (disclosed, Scope 2 Guidance)"
 FIXED_FUELS = (
-    "made with one fixed factor per fuel: its level differs from the zone's annual factor, so the difference between the "
-    "hourly and the location-based result is not the effect of the hours alone"
+    "made with one fixed factor per fuel: its level differs from the zone's annual factor, so hourly less "
+    "location-based is not the effect of the hours alone"
 )
 RESTATED = "per kWh generated, restated as purchased, number unchanged"
 
