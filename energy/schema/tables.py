@@ -272,7 +272,8 @@ _MAIN = [
         "emissions of one energy line by one method",
         _columns(
             "hour_utc month quarter site_id host owner_kind owner job_key chip_id scope category method tier chip_h "
-            f"{_ENERGY_FACILITY} factor_id intensity_gco2e_per_kwh_facility {_EMISSIONS}",
+            f"{_ENERGY_FACILITY} factor_id factor_year boundary factor_attribution gases gwp_set "
+            f"intensity_gco2e_per_kwh_facility {_EMISSIONS}",
             _PER_METHOD,
         ),
         kind="view",

@@ -198,3 +198,17 @@ def test_the_ledger_says_what_the_page_for_newcomers_says(tmp_path):
     assert emissions(fleet) == near(
         {method: steps[f"emissions_{method}"].to("kgCO2e").magnitude for method in ("location", "market")}
     )
+
+
+def test_each_emission_line_names_its_factor_year_and_boundary(small_ledger):
+    from energy.ledger import Ledger
+
+    with Ledger(small_ledger) as ledger:
+        lines = ledger.rows(
+            "SELECT count(*) AS n, count(factor_id) AS factor, count(factor_year) AS year, "
+            "count(boundary) AS boundary, count(factor_attribution) AS attribution, count(gases) AS gases FROM emission_lines"
+        )[0]
+        found = ledger.rows("SELECT DISTINCT method, factor_id, factor_year, boundary FROM emission_lines ORDER BY ALL")
+    assert len(set(lines.values())) == 1
+    assert lines["n"] > 0
+    assert {"method": "location", "factor_id": "egrid2022-ERCT", "factor_year": 2022, "boundary": "direct"} in found

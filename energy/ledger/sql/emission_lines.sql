@@ -19,6 +19,11 @@ SELECT
     line.energy_facility_low_kwh,
     line.energy_facility_high_kwh,
     factor.factor_id,
+    fact.factor_year,
+    fact.boundary,
+    fact.factor_attribution,
+    fact.gases,
+    fact.gwp_set,
     factor.intensity_gco2e_per_kwh_facility,
     CAST(line.energy_facility_kwh * factor.intensity_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
         AS emissions_kgco2e,
@@ -28,3 +33,4 @@ SELECT
         AS emissions_high_kgco2e
 FROM main.energy_hourly AS line
 JOIN core.factor_hour AS factor ON factor.site_id = line.site_id AND factor.hour_utc = line.hour_utc
+LEFT JOIN ref.factor AS fact ON fact.factor_id = factor.factor_id
