@@ -206,7 +206,8 @@ def test_each_emission_line_names_its_factor_year_and_boundary(small_ledger):
     with Ledger(small_ledger) as ledger:
         lines = ledger.rows(
             "SELECT count(*) AS n, count(factor_id) AS factor, count(factor_year) AS year, "
-            "count(boundary) AS boundary, count(factor_attribution) AS attribution, count(gases) AS gases FROM emission_lines"
+            "count(boundary) AS boundary, count(factor_attribution) AS attribution, "
+            "count(gases) AS gases FROM emission_lines"
         )[0]
         found = ledger.rows("SELECT DISTINCT method, factor_id, factor_year, boundary FROM emission_lines ORDER BY ALL")
     assert len(set(lines.values())) == 1
