@@ -1,0 +1,5 @@
+"""``python -m energy.cli`` is ``energy``."""
+
+from energy.cli import main
+
+main()
