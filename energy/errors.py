@@ -61,14 +61,22 @@ class LedgerError(EnergyError, RuntimeError):
     """A ledger folder is absent, busy, damaged or holds no data for what was asked."""
 
 
-class SqlUnitError(EnergyError, ValueError):
-    """The units in a query do not add up; carries ``line`` and ``column`` (both from 1)."""
+class SqlError(EnergyError, ValueError):
+    """A query is refused, cannot be read, or was stopped; carries ``line`` and ``column`` (both from 1) if known."""
 
-    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+    def __init__(self, message: str, line: int | None = None, column: int | None = None, word: str = "") -> None:
         self.line = line
         self.column = column
-        place = f" Line {line}, column {column}." if line is not None else ""
+        place = f" Line {line}, column {column}{f': {word}' if word else ''}." if line is not None else ""
         super().__init__(message + place)
+
+
+class SqlUnitError(SqlError):
+    """The units in a query do not add up."""
+
+
+class SqlReadError(SqlUnitError):
+    """The checker of units cannot follow the query: its text, or the name of a table or column."""
 
 
 class ReportError(EnergyError, ValueError):

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 
+from energy.provenance import factor_basis
 from energy.schema import TABLES
 from energy.schema.ddl import create_table
 
@@ -76,12 +77,14 @@ def empty_ledger() -> MemoryLedger:
 
 @contextmanager
 def small_ledger(
-    basis_mix: str = "CO2+CO2e", projects: Sequence[str] = ("llm-pretrain", "bio")
+    basis_mix: str = "CO2+CO2e",
+    projects: Sequence[str] = ("llm-pretrain", "bio"),
+    residual_attribution: str = "production",
 ) -> Iterator[MemoryLedger]:
     """Give the small ledger; an empty ``basis_mix`` forbids the market total."""
     ledger = empty_ledger()
     try:
-        _reference(ledger, basis_mix)
+        _reference(ledger, basis_mix, residual_attribution)
         _files(ledger)
         for quarter_month, first in FIRST.items():
             for place in range(HOURS):
@@ -92,7 +95,7 @@ def small_ledger(
         ledger.connection.close()
 
 
-def _reference(ledger: MemoryLedger, basis_mix: str) -> None:
+def _reference(ledger: MemoryLedger, basis_mix: str, residual_attribution: str) -> None:
     settings = {
         "reporting_timezone": "Europe/Dublin",
         "entity": "Example Compute Ltd (synthetic)",
@@ -144,21 +147,21 @@ def _reference(ledger: MemoryLedger, basis_mix: str) -> None:
         )
     for index in range(8):
         ledger.insert("core.device", device_key=index + 1, host="lul-1", device_index=index, device_scope="board")
-    _factor(ledger, "se-loc-2024", "location", "SE", 2024, "direct", "CO2, CH4, N2O", "AR5", 9.1)
-    _factor(ledger, "se-res-2023", "residual", "SE", 2023, "direct", "CO2", None, 61.5)
-    _factor(ledger, "aznm-loc-2022", "location", "US-AZNM", 2022, "direct", "CO2, CH4, N2O", "AR5", 352.7)
-    _factor(ledger, "aznm-hours-2024", "month-hour profile", "US-AZNM", 2024, "direct", "CO2, CH4, N2O", "AR5", 340.0)
+    _factor(ledger, "se-loc-2024", "location", "SE", 2024, "direct", "CO2e", "AR5", 9.1)
+    _factor(ledger, "se-res-2023", "residual", "SE", 2023, "direct", "CO2 only", "none", 61.5, residual_attribution)
+    _factor(ledger, "aznm-loc-2022", "location", "US-AZNM", 2022, "direct", "CO2e", "AR5", 352.7)
+    _factor(ledger, "aznm-hours-2024", "month-hour profile", "US-AZNM", 2024, "direct", "CO2e", "AR5", 340.0)
 
 
 def _factor(
     ledger: MemoryLedger, factor_id: str, kind: str, zone: str, year: int, boundary: str, gases: str,
-    gwp_set: str | None, value: float,
+    gwp_set: str, value: float, attribution: str = "production",
 ) -> None:  # fmt: skip
     ledger.insert(
-        "ref.factor", factor_id=factor_id, factor_kind=kind, zone_id=zone, factor_year=year, boundary=boundary,
-        factor_attribution="production", gases=gases, gwp_set=gwp_set, publisher="Example agency",
-        source="made up for tests", edition="1", licence="CC0", status="catalogue",
-        intensity_gco2e_per_kwh_facility=value,
+        "ref.factor", factor_id=factor_id, basis=factor_basis(boundary, attribution, gases, gwp_set).words,
+        factor_kind=kind, zone_id=zone, factor_year=year, boundary=boundary, factor_attribution=attribution,
+        gases=gases, gwp_set=gwp_set, publisher="Example agency", source="made up for tests", edition="1",
+        licence="CC0", status="catalogue", intensity_gco2e_per_kwh_facility=value,
     )  # fmt: skip
 
 

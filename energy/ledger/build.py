@@ -21,6 +21,7 @@ from energy.ledger.site_file import OWN_READINGS, HostGroup, Site, SiteFile, exp
 from energy.ledger.store import Build
 from energy.power.accuracy import READING_ERROR
 from energy.power.defaults import OwnReadings, default_power, own_power
+from energy.provenance import factor_basis
 from energy.schema import TABLES
 from energy.schema.ddl import comments, create_table
 
@@ -404,6 +405,7 @@ def _factor_row(factor_id: str) -> dict[str, Any]:
     produced = item.attribution == "production"
     return {
         "factor_id": factor_id,
+        "basis": factor_basis(item.boundary, item.attribution, item.gases, item.gwp_set).words,
         "factor_kind": "month-hour profile" if profile is not None else factor(factor_id).kind,
         "zone_id": item.zone_id,
         "factor_year": item.year,

@@ -16,9 +16,10 @@ from energy.carbon.lookup import POLICIES
 from energy.catalogue.chips import chip, chip_dialects
 from energy.catalogue.profiles import all_profiles
 from energy.catalogue.zones import zone
-from energy.errors import EnergyError, SiteFileError, did_you_mean
+from energy.errors import BasisError, EnergyError, SiteFileError, did_you_mean
 from energy.facility.pue import PuePeriod
 from energy.importers.yaml_text import parse_yaml, read_text
+from energy.provenance import read_mixes
 
 FILE_NAME = "site.yaml"
 _SITE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")  # it names a folder of telemetry
@@ -152,6 +153,15 @@ class SiteFile(_Frozen):
     default_power: Literal["catalogue", "own readings"] = CATALOGUE
     default_utilisation: Ratio = Ratio(value=0.5, low=0.0, high=1.0)
     sites: dict[str, Site]
+
+    @field_validator("basis_mix")
+    @classmethod
+    def _known_mix(cls, text: str | None) -> str | None:
+        try:
+            read_mixes(text or "")
+        except BasisError as error:
+            raise ValueError(str(error)) from None
+        return text
 
     def chip_of_name(self, name: str, dialect: str | None = None) -> str | None:
         """Return the chip id of a name as logs write it; None where the file lists it as undisclosed.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from energy.errors import BasisError
+from energy.provenance import Basis, combine_all, factor_basis
 from energy.report.model import Mark
 
 LedgerRow: TypeAlias = Mapping[str, Any]
@@ -93,79 +94,25 @@ def total(rows: Sequence[LedgerRow], quantity: str) -> Amount:
     return Amount(value, low, high)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class FactorBasis:
-    """What units cannot see of a factor: two of them are added only when the mix is named."""
-
-    boundary: str
-    gases: str
-    gwp_set: str
-
-    @classmethod
-    def of(cls, row: LedgerRow) -> FactorBasis:
-        """Read the basis of a row of factors."""
-        return cls(row["boundary"] or "not stated", gas_class(row["gases"]), row["gwp_set"] or "not stated")
-
-    @property
-    def text(self) -> str:
-        """The basis in words."""
-        sets = "no GWP set needed" if self.gases == "CO2 only" else f"GWP set {self.gwp_set}"
-        return f"{self.boundary}, {self.gases}, {sets}"
-
-
-def gas_class(gases: str | None) -> str:
-    """Say whether a factor holds CO2 alone or also the other gases.
+def basis_of(row: LedgerRow) -> Basis:
+    """Return the accounting basis of a row of factors.
 
     Examples
     --------
-    >>> gas_class("CO2"), gas_class("CO2, CH4, N2O"), gas_class("CO2e"), gas_class(None)
-    ('CO2 only', 'CO2e', 'CO2e', 'not stated')
+    >>> row = {"boundary": "direct", "factor_attribution": "production", "gases": "CO2e", "gwp_set": "AR5"}
+    >>> basis_of(row).words
+    'direct, production, CO2e, AR5'
 
     """
-    if not gases:
-        return "not stated"
-    return "CO2 only" if re.fullmatch(r"co2( only)?", gases.strip(), re.IGNORECASE) else "CO2e"
+    return factor_basis(row["boundary"], row["factor_attribution"], row["gases"], row["gwp_set"])
 
 
-def mixes(bases: Iterable[FactorBasis]) -> tuple[str, ...]:
-    """Name the mixes that adding these bases would make; empty when they agree.
-
-    Potentials of gases matter only where there are other gases than CO2.
-
-    Examples
-    --------
-    >>> mixes([FactorBasis("direct", "CO2e", "AR5"), FactorBasis("lifecycle", "CO2e", "AR5")])
-    ('direct+lifecycle',)
-
-    """
-    found = list(bases)
-    parts = (
-        {basis.boundary for basis in found if basis.boundary != "not stated"},
-        {basis.gases.removesuffix(" only") for basis in found if basis.gases != "not stated"},
-        {basis.gwp_set for basis in found if basis.gases != "CO2 only" and re.fullmatch(r"AR\d", basis.gwp_set)},
-    )
-    return tuple("+".join(sorted(part)) for part in parts if len(part) > 1)
-
-
-def unnamed_mixes(found: Iterable[str], allowed: str) -> tuple[str, ...]:
-    """Return the mixes that the setting ``basis_mix`` does not name.
-
-    Examples
-    --------
-    >>> unnamed_mixes(["direct+lifecycle"], ""), unnamed_mixes(["direct+lifecycle"], "direct+lifecycle, AR5+AR6")
-    (('direct+lifecycle',), ())
-
-    """
-    named = {word.lower() for word in re.split(r"[+,;\s]+", allowed) if word}
-    return tuple(mix for mix in found if not {part.lower() for part in mix.split("+")} <= named)
-
-
-def not_added_or_total(rows: Sequence[LedgerRow], quantity: str, blocked: Sequence[str] = ()) -> Amount:
-    """Add, or say which mixes of bases forbid it."""
-    if not blocked:
-        return total(rows, quantity)
-    return Amount(
-        None,
-        mark="not added",
-        reason=f"Not added: the factors mix {', '.join(blocked)}. Name the mix in basis_mix of site.yaml to add them.",
-    )
+def not_added_or_total(
+    rows: Sequence[LedgerRow], quantity: str, bases: Sequence[Basis] = (), named: str = ""
+) -> Amount:
+    """Add, or say which bases forbid it; ``named`` is the setting ``basis_mix``."""
+    try:
+        combine_all(bases, named)
+    except BasisError as error:
+        return Amount(None, mark="not added", reason=str(error))
+    return total(rows, quantity)

@@ -8,18 +8,17 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
+from energy.provenance import Basis, unnamed_mixes
 from energy.report import queries
 from energy.report.amounts import (
     ZERO,
     Amount,
-    FactorBasis,
     LedgerRow,
     add,
-    mixes,
+    basis_of,
     not_added_or_total,
     ratio,
     total,
-    unnamed_mixes,
 )
 from energy.report.model import Selection
 from energy.report.period import Held, Quarter, Reader, held_quarters, parse_quarter
@@ -120,20 +119,20 @@ class QuarterFacts:
         rows = self.emission_rows(method, selection)
         if not rows:
             return Amount(None, mark="no data", reason=f"No {method} factor for these lines.")
-        blocked = self.unnamed(method, {row["site_id"] for row in rows})
-        return not_added_or_total(rows, "emissions", blocked)
+        bases = self.bases_of(method, {row["site_id"] for row in rows})
+        return not_added_or_total(rows, "emissions", bases, self.mix_allowed)
 
     # --- bases ---
-    def bases_of(self, method: str, sites: Iterable[str], quarter: str = "") -> list[FactorBasis]:
+    def bases_of(self, method: str, sites: Iterable[str], quarter: str = "") -> list[Basis]:
         """Return the distinct bases of the factors of a method at some sites."""
         wanted = set(sites)
         key = quarter or self.quarter.key
         rows = [row for row in self.bases if row["quarter"] == key and row["method"] == method]
-        return sorted({FactorBasis.of(row) for row in rows if row["site_id"] in wanted})
+        return sorted({basis_of(row) for row in rows if row["site_id"] in wanted}, key=lambda basis: basis.words)
 
     def unnamed(self, method: str, sites: Iterable[str], quarter: str = "") -> tuple[str, ...]:
         """Return the mixes that a sum would make and the setting does not name."""
-        return unnamed_mixes(mixes(self.bases_of(method, sites, quarter)), self.mix_allowed)
+        return unnamed_mixes(self.bases_of(method, sites, quarter), self.mix_allowed)
 
     def factor_ids(self, method: str, sites: Iterable[str]) -> tuple[str, ...]:
         """Return the ids of the factors of a method at some sites."""

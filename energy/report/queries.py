@@ -51,7 +51,7 @@ ORDER BY month, site_id, owner_kind, owner, chip_id, tier, attribution
 
 EMISSIONS = """
 SELECT * FROM main.emissions_monthly WHERE quarter = ?
-ORDER BY method, month, site_id, owner_kind, owner, chip_id, tier, scope, category
+ORDER BY method, month, site_id, owner_kind, owner, chip_id, tier, scope, category, basis
 """
 
 PUE = """
@@ -66,7 +66,8 @@ ORDER BY site.site_id, site.source, site.status
 
 # Which bases meet in a sum: asked of the hours, which are few, for each quarter from the first to the last given.
 BASES = """
-SELECT DISTINCT calendar.quarter, used.site_id, used.method, used.factor_id, fact.boundary, fact.gases, fact.gwp_set
+SELECT DISTINCT calendar.quarter, used.site_id, used.method, used.factor_id, fact.boundary,
+    fact.factor_attribution, fact.gases, fact.gwp_set
 FROM core.factor_hour AS used
 JOIN ref.calendar_hour AS calendar ON calendar.hour_utc = used.hour_utc
 JOIN ref.factor AS fact ON fact.factor_id = used.factor_id

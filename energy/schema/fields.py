@@ -97,6 +97,11 @@ _ALL: list[Field] = [
     _text("scope", "Scope of the GHG Protocol Corporate Standard.", ("1", "2", "3")),
     _text("category", "Category within the scope."),
     _text("method", "Scope 2 method; methods are never added to each other.", METHODS),
+    _text(
+        "basis",
+        "Accounting basis of the factor: boundary, attribution, gases, GWP set; two are added only if basis_mix of "
+        "site.yaml names the mix.",
+    ),
     # --- files ---
     _key("batch_id", "One ingested file; `energy withdraw` takes it back."),
     _text("format", "Importer that read the file."),

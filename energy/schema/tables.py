@@ -109,7 +109,9 @@ _REF = [
         "ref",
         "factor",
         "one emission factor that the ledger uses",
-        _columns(f"factor_id! {_FACTOR} intensity_gco2e_per_kwh_generation intensity_gco2e_per_kwh_facility note"),
+        _columns(
+            f"factor_id! basis! {_FACTOR} intensity_gco2e_per_kwh_generation intensity_gco2e_per_kwh_facility note"
+        ),
         key=("factor_id",),
         note="Production-based factors are born per kWh generated; core.factor_hour restates them as purchased.",
     ),
@@ -272,7 +274,7 @@ _MAIN = [
         "emissions of one energy line by one method",
         _columns(
             "hour_utc month quarter site_id host owner_kind owner job_key chip_id scope category method tier chip_h "
-            f"{_ENERGY_FACILITY} factor_id factor_year boundary factor_attribution gases gwp_set "
+            f"{_ENERGY_FACILITY} basis factor_id factor_year boundary factor_attribution gases gwp_set "
             f"intensity_gco2e_per_kwh_facility {_EMISSIONS}",
             _PER_METHOD,
         ),
@@ -283,7 +285,7 @@ _MAIN = [
         "emissions_hourly",
         "emissions of one site in one hour by one method",
         _columns(
-            f"hour_utc month quarter site_id scope category method factor_id {_ENERGY_FACILITY} {_EMISSIONS}",
+            f"hour_utc month quarter site_id scope category method basis factor_id {_ENERGY_FACILITY} {_EMISSIONS}",
             _PER_METHOD,
         ),
         kind="view",
@@ -293,7 +295,7 @@ _MAIN = [
         "emissions_monthly",
         "emissions of one owner and chip in one month by one method",
         _columns(
-            "month quarter site_id owner_kind owner chip_id tier scope category method chip_h "
+            "month quarter site_id owner_kind owner chip_id tier scope category method basis chip_h "
             f"{_ENERGY_FACILITY} {_EMISSIONS}",
             _PER_METHOD,
         ),
@@ -304,7 +306,7 @@ _MAIN = [
         "emissions_quarterly",
         "emissions of one owner in one quarter by one method",
         _columns(
-            f"quarter site_id owner_kind owner scope category method chip_h {_ENERGY_FACILITY} {_EMISSIONS}",
+            f"quarter site_id owner_kind owner scope category method basis chip_h {_ENERGY_FACILITY} {_EMISSIONS}",
             _PER_METHOD,
         ),
         kind="view",
@@ -348,8 +350,8 @@ _MAIN = [
         "factors_used",
         "one factor as it was used in one quarter",
         _columns(
-            f"quarter site_id method factor_id {_FACTOR} intensity_gco2e_per_kwh_facility year_policy year_note note "
-            "energy_facility_kwh emissions_kgco2e",
+            f"quarter site_id method basis factor_id {_FACTOR} intensity_gco2e_per_kwh_facility year_policy year_note "
+            "note energy_facility_kwh emissions_kgco2e",
             _PER_METHOD,
         ),
         kind="view",

@@ -10,7 +10,22 @@ import sys
 import pytest
 
 from energy.errors import BasisError, EnergyError
-from energy.provenance import BASIS_VALUES, Basis, Provenance, Range, Source, Status, combine, merge, status_of, weakest
+from energy.provenance import (
+    BASIS_VALUES,
+    Basis,
+    Provenance,
+    Range,
+    Source,
+    Status,
+    combine,
+    combine_all,
+    factor_basis,
+    merge,
+    read_mixes,
+    status_of,
+    unnamed_mixes,
+    weakest,
+)
 
 
 def test_weakest_status_wins_in_any_order():
@@ -135,3 +150,42 @@ def test_merge():
 def test_provenance_needs_neither_numpy_nor_pint():
     code = "import sys, energy.provenance; print([m for m in ('pint', 'numpy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+# --- the mixes that a setting names ---
+AIB = factor_basis("direct", "consumption", "CO2 only", "none")
+GREEN_E = factor_basis("direct", "production", "CO2 only", "none")
+EGRID = factor_basis("direct", "production", "CO2e", "AR5")
+WORLD = factor_basis("lifecycle", "production", "CO2e", "unstated")
+
+
+@pytest.mark.parametrize(
+    ("bases", "needed"),
+    [
+        ((EGRID, EGRID), ()),
+        ((AIB, GREEN_E), ("production+consumption",)),
+        ((EGRID, WORLD), ("AR5+unstated", "direct+lifecycle")),
+        ((GREEN_E, EGRID), ("CO2 only+CO2e",)),
+    ],
+)
+def test_a_sum_needs_each_mix_named(bases, needed):
+    assert unnamed_mixes(bases, "") == needed
+    assert unnamed_mixes(bases, ", ".join(needed)) == ()
+    for left_out in range(len(needed)):
+        some = ", ".join(mix for place, mix in enumerate(needed) if place != left_out)
+        assert unnamed_mixes(bases, some) == (needed[left_out],)
+        with pytest.raises(BasisError, match="Name the mix in basis_mix"):
+            combine_all(bases, some)
+    whole = combine_all(bases, ", ".join(needed))
+    assert bool(whole.mix) == bool(needed)
+
+
+def test_methods_never_mix_whatever_is_named():
+    two = (Basis(method="location"), Basis(method="market"))
+    assert unnamed_mixes(two, "location+market") == ("location+market",)
+
+
+@pytest.mark.parametrize(("text", "words"), [("direct+lifecycel", "Nearest: lifecycle"), ("direct", "joins nothing")])
+def test_a_setting_that_names_no_mix_is_refused(text, words):
+    with pytest.raises(BasisError, match=words):
+        read_mixes(text)

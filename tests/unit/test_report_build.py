@@ -196,7 +196,7 @@ def test_a_gap_shows_on_the_front_page(built, cells):
 def test_the_reservations_name_tiers_chips_factors_and_what_is_left_out(built):
     words = " ".join(built.sections[0].blocks[0].lines)
     for part in ("default power", "no known energy", "does not disclose", "older than the activity", "CO₂ only",
-                 "mixes CO2+CO2e", "refused", "not covered", "18 of 2\u202f160 hours"):  # fmt: skip
+                 "mixes CO2 only+CO2e", "refused", "not covered", "18 of 2\u202f160 hours"):  # fmt: skip
         assert part in words
 
 
@@ -226,17 +226,27 @@ def test_a_mix_of_bases_is_not_added_unless_it_is_named(built, cells):
     found = {cell.id: cell for cell in strict.cells()}
     total_cell = found["scope2.by_site.total.market"]
     assert (total_cell.value, total_cell.mark) == (None, "not added")
-    assert "CO2+CO2e" in total_cell.reason
+    assert "basis_mix: CO2 only+CO2e" in total_cell.reason
     assert found["scope2.by_site.lul.market"].value == cells["scope2.by_site.lul.market"].value
     assert found["scope2.by_site.total.location"].value == cells["scope2.by_site.total.location"].value
     assert "not added" in html.text(strict)
     assert "The market total is not added" in " ".join(strict.sections[0].blocks[0].lines)
 
 
+@pytest.mark.parametrize(("named", "is_added"), [("CO2+CO2e", False), ("CO2+CO2e, production+consumption", True)])
+def test_production_and_consumption_are_a_mix_too(named, is_added):
+    with small_ledger(basis_mix=named, residual_attribution="consumption") as reader:
+        found = {cell.id: cell for cell in report.build(reader, "2026Q1").cells()}
+    total_cell = found["scope2.by_site.total.market"]
+    assert (total_cell.value is not None) == is_added
+    if not is_added:
+        assert total_cell.reason.endswith("basis_mix: production+consumption")
+
+
 def test_the_share_of_each_basis_is_shown(built):
     bases = table(built, "scope2.bases")
     words = [row.cells[1].value for row in bases.rows if row.cells[0].value == "market"]
-    assert words == ["direct, CO2 only, no GWP set needed", "direct, CO2e, GWP set AR5"]
+    assert words == ["direct, production, CO2 only", "direct, production, CO2e, AR5"]
     shares = [row.cells[4].value for row in bases.rows if row.cells[0].value == "market"]
     assert sum(shares) == 1
 

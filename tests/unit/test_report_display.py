@@ -5,7 +5,6 @@ from decimal import Decimal
 import pytest
 
 from energy.report import charts, display
-from energy.report.amounts import FactorBasis, mixes, unnamed_mixes
 from energy.report.model import Cell, ChartBlock, Column, Series
 from energy.report.numbers import THIN
 from energy.report.period import Quarter, day_text, parse_quarter
@@ -85,16 +84,6 @@ def test_texts_of_a_chart_are_escaped():
     drawn = charts.svg(chart, 720)
     assert "<script>" not in drawn
     assert "&lt;script&gt;" in drawn
-
-
-def test_mixes_of_bases():
-    direct, lifecycle = FactorBasis("direct", "CO2e", "AR5"), FactorBasis("lifecycle", "CO2e", "AR6")
-    only = FactorBasis("direct", "CO2 only", "none")
-    assert mixes([direct, direct]) == ()
-    assert mixes([direct, lifecycle]) == ("direct+lifecycle", "AR5+AR6")
-    assert mixes([direct, only]) == ("CO2+CO2e",)
-    assert unnamed_mixes(("direct+lifecycle", "AR5+AR6"), "direct+lifecycle") == ("AR5+AR6",)
-    assert unnamed_mixes(("CO2+CO2e",), "CO2 only + CO2e") == ()
 
 
 def test_quarters():

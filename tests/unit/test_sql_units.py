@@ -188,20 +188,25 @@ def view_sql(name):
     return (SQL_FOLDER / f"{name}.sql").read_text(encoding="utf-8")
 
 
+def one_basis(sql, *tables):
+    """Infer as in a ledger whose factors of each method stand on one basis, or on a mix that is named."""
+    return infer(sql, *tables, mixed=frozenset())
+
+
 def shown(column):
     return {"checked": column.unit, "no unit": None, "not checked": "?"}[column.status]
 
 
 @pytest.mark.parametrize(("sql", "expected"), RIGHT + NOT_CHECKED)
 def test_right_queries_have_their_units(sql, expected):
-    assert [shown(column) for column in infer(sql)] == expected
+    assert [shown(column) for column in one_basis(sql)] == expected
 
 
 @pytest.mark.parametrize(("marked", "message"), WRONG)
 def test_wrong_queries_say_where_and_why(marked, message):
     before, after = marked.split("§")
     with pytest.raises(SqlUnitError, match=message) as caught:
-        infer(before + after)
+        one_basis(before + after)
     place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
     assert (caught.value.line, caught.value.column) == place
 
@@ -230,7 +235,7 @@ def test_the_queries_of_this_page_run(database, sql, expected):
 
 
 def test_names_and_additivity_come_back_as_written():
-    columns = infer(
+    columns = one_basis(
         "SELECT Method, count(*), sum(emissions_kgco2e) AS Total, max(pue) AS p FROM emissions_monthly "
         "JOIN energy_hourly USING (month) GROUP BY Method"
     )
@@ -240,21 +245,21 @@ def test_names_and_additivity_come_back_as_written():
 
 def test_a_filter_on_the_method_makes_columns_summable():
     inner = "SELECT month, emissions_kgco2e AS e FROM emissions_monthly WHERE method = 'location'"
-    assert infer(inner)[1].additive == "yes"
-    assert infer(f"SELECT sum(e) FROM ({inner})")[0].unit == "kgCO2e"
+    assert one_basis(inner)[1].additive == "yes"
+    assert one_basis(f"SELECT sum(e) FROM ({inner})")[0].unit == "kgCO2e"
 
 
 def test_a_literal_factor_without_a_name_stays_open():
-    (column,) = infer("SELECT sum(energy_it_kwh) / 1000 AS x FROM energy_monthly")
+    (column,) = one_basis("SELECT sum(energy_it_kwh) / 1000 AS x FROM energy_monthly")
     assert (column.unit, column.status) == (None, "not checked")
     assert "kWh_it or MWh_it" in column.note
     # A plain multiple has just one spelling, so nothing is open.
-    assert infer("SELECT sum(energy_it_kwh) / 2 AS x FROM energy_monthly")[0].unit == "kWh_it"
+    assert one_basis("SELECT sum(energy_it_kwh) / 2 AS x FROM energy_monthly")[0].unit == "kWh_it"
 
 
 def test_the_message_is_as_promised():
     with pytest.raises(SqlUnitError) as caught:
-        infer(
+        one_basis(
             "WITH leak AS (SELECT 1.0 AS a_kg) SELECT chip_h,\n             energy_facility_kwh + a_kg FROM jobs, leak"
         )
     assert str(caught.value) == "Cannot add kWh_facility and kg. Line 2, column 14."
@@ -262,20 +267,20 @@ def test_the_message_is_as_promised():
 
 def test_own_tables_may_be_given():
     own = {"main.thing": table("core.pue_hour"), "core.pue_hour": table("core.pue_hour")}
-    assert infer("SELECT pue FROM core.pue_hour", own)[0].unit == "kWh_facility/kWh_it"
+    assert one_basis("SELECT pue FROM core.pue_hour", own)[0].unit == "kWh_facility/kWh_it"
     with pytest.raises(SqlUnitError, match="No table or view named energy_hourly"):
-        infer("SELECT pue FROM energy_hourly", own)
+        one_basis("SELECT pue FROM energy_hourly", own)
 
 
 def test_it_takes_milliseconds():
     sql = (
         "SELECT month, sum(energy_it_kwh) / 1000 AS energy_it_mwh FROM energy_monthly WHERE tier <> 'x' GROUP BY month"
     )
-    infer(sql)
+    one_basis(sql)
     times = []
     for _ in range(20):
         start = time.perf_counter()
-        infer(sql)
+        one_basis(sql)
         times.append(time.perf_counter() - start)
     assert min(times) < 0.02  # measured 0.001; the margin is for busy machines
 
@@ -300,8 +305,8 @@ BROKEN = {
     "device_coverage": ("sum(energy_chip_microj) / 3600000000000", "sum(energy_chip_microj) / 3600000", "divide by"),
     "emission_lines": ("line.energy_facility_kwh *", "line.energy_it_kwh *", "multiply by PUE"),
     "emissions_hourly": ("AS emissions_kgco2e", "AS emissions_tco2e", "says tCO2e"),
-    "emissions_monthly": ("scope, category, method\n", "scope, category\n", "Methods are never added"),
-    "emissions_quarterly": ("sum(emissions_low_kgco2e)", "sum(energy_facility_low_kwh)", "says kgCO2e"),
+    "emissions_monthly": ("scope, category, method, basis\n", "scope, category, basis\n", "Methods are never added"),
+    "emissions_quarterly": ("scope, category, method, basis\n", "scope, category, method\n", "Bases are not added"),
     "energy_hourly": ("node_overhead * site_hour.pue AS", "node_overhead * site_hour.pue * site_hour.pue AS", "twice"),
     "energy_monthly": ("sum(energy_it_low_kwh)", "avg(energy_it_low_kwh)", "summable: yes, the query gives: no"),
     "factors_used": ("intensity_gco2e_per_kwh_facility / 1000", "intensity_gco2e_per_kwh_facility", "divide by 1000"),
@@ -366,3 +371,66 @@ def test_an_expression_is_summed_within_its_method_only_if_the_view_says_so():
         check_view(table("main.coverage"), COVERAGE.replace("energy_hourly", "emission_lines").replace(
             "energy_chip_kwh", "NULL AS energy_chip_kwh"
         ))  # fmt: skip
+
+
+# --- bases: a sum of emissions keeps to one, unless the ledger says that they agree or names the mix ---
+KEPT = [
+    "SELECT basis, sum(emissions_kgco2e) FROM emissions_monthly WHERE method = 'market' GROUP BY basis",
+    "SELECT method, basis, avg(emissions_kgco2e) FROM emissions_monthly GROUP BY ALL",
+    "SELECT sum(emissions_kgco2e) FROM emissions_monthly WHERE method = 'market' AND basis = 'direct, CO2e'",
+    "SELECT sum(emissions_kgco2e) FILTER (basis = 'x' AND method = 'market') FROM emissions_monthly",
+    "SELECT sum(e) FROM (SELECT emissions_kgco2e AS e FROM emissions_monthly WHERE method = 'market' AND basis = 'x')",
+    "SELECT basis, sum(e) FROM (SELECT basis, method, sum(emissions_kgco2e) AS e FROM emissions_monthly "
+    "GROUP BY basis, method) WHERE method = 'market' GROUP BY basis",
+    "SELECT sum(emissions_kgco2e) OVER (PARTITION BY method, basis) FROM emissions_monthly",
+    "SELECT sum(l.emissions_kgco2e - m.emissions_kgco2e) FROM emissions_monthly AS l JOIN emissions_monthly AS m "
+    "ON l.basis = m.basis WHERE l.method = 'market' AND m.method = 'market' AND m.basis = 'x'",
+    "SELECT sum(CASE basis WHEN 'x' THEN emissions_kgco2e END) FROM emissions_monthly WHERE method = 'market'",
+    "SELECT method, sum(energy_facility_kwh) FROM emissions_monthly GROUP BY method",
+    "SELECT sum(energy_facility_kwh) FROM energy_hourly",
+    "SELECT max(emissions_kgco2e), min(intensity_gco2e_per_kwh_facility) FROM emission_lines",
+]
+ADDED = [
+    ("SELECT method, §sum(emissions_kgco2e) FROM emissions_quarterly GROUP BY method", "Add basis to GROUP BY"),
+    ("SELECT §sum(emissions_kgco2e) FROM emission_lines WHERE method = 'market'", "filter to one, or name the mix"),
+    ("SELECT §avg(emissions_kgco2e) FROM emission_lines WHERE method = 'market'", "Bases are not added"),
+    ("SELECT §sum(emissions_kgco2e) FILTER (method = 'market') FROM emission_lines", "Bases are not added"),
+    ("SELECT §sum(e) FROM (SELECT sum(emissions_kgco2e) AS e FROM emissions_monthly WHERE method = 'market' "
+     "GROUP BY basis)", "no longer say which"),
+    ("SELECT §sum(emissions_kgco2e) OVER (PARTITION BY method) FROM emissions_monthly", "Add basis to PARTITION BY"),
+    ("SELECT §sum(e.energy_facility_kwh * f.intensity_gco2e_per_kwh_facility) FROM energy_hourly AS e "
+     "JOIN core.factor_hour AS f USING (site_id, hour_utc) WHERE f.method = 'market'", "no longer say which"),
+    ("SELECT §sum(l.emissions_kgco2e + m.emissions_kgco2e) FROM emissions_monthly AS l JOIN emissions_monthly AS m "
+     "USING (month) WHERE l.method = 'market' AND m.method = 'market' AND l.basis = 'x'", "Bases are not added"),
+    ("SELECT §sum(CASE WHEN basis = 'x' THEN emissions_kgco2e WHEN basis = 'y' THEN emissions_kgco2e END) "
+     "FROM emissions_monthly WHERE method = 'market'", "Bases are not added"),
+    ("SELECT §sum(emissions_kgco2e) / 1000 AS emissions_tco2e FROM emissions_monthly WHERE method = 'market' "
+     "GROUP BY month", "Bases are not added"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sql", KEPT)
+def test_sums_that_keep_to_one_basis_are_right(sql):
+    assert infer(sql)
+    assert infer(sql, mixed=frozenset({"market"}))
+
+
+@pytest.mark.parametrize(("marked", "message"), ADDED)
+def test_sums_over_several_bases_are_refused_where_the_ledger_has_them(marked, message):
+    before, after = marked.split("§")
+    for mixed in (None, frozenset({"market"})):
+        with pytest.raises(SqlUnitError, match=message) as caught:
+            infer(before + after, mixed=mixed)
+        assert (caught.value.line, caught.value.column) == (1, len(before) + 1)
+    assert infer(before + after, mixed=frozenset())
+
+
+def test_a_method_of_one_basis_may_be_summed_beside_a_mixed_one():
+    mixed = frozenset({"market"})
+    for sql in (
+        "SELECT sum(emissions_kgco2e) FROM emissions_monthly WHERE method = 'location'",
+        "SELECT sum(emissions_kgco2e) FILTER (method = 'location') FROM emissions_monthly",
+        "SELECT sum(CASE WHEN method = 'location' THEN emissions_kgco2e END) FROM emissions_monthly",
+        "SELECT sum(e) FROM (SELECT emissions_kgco2e AS e FROM emissions_monthly WHERE method = 'location')",
+    ):
+        assert infer(sql, mixed=mixed)[0].unit == "kgCO2e"

@@ -7,6 +7,7 @@ SELECT
     scope,
     category,
     method,
+    basis,
     CAST(sum(chip_h) AS DECIMAL(38, 12)) AS chip_h,
     CAST(sum(energy_facility_kwh) AS DECIMAL(38, 12)) AS energy_facility_kwh,
     CAST(sum(energy_facility_low_kwh) AS DECIMAL(38, 12)) AS energy_facility_low_kwh,
@@ -15,4 +16,4 @@ SELECT
     CAST(sum(emissions_low_kgco2e) AS DECIMAL(38, 12)) AS emissions_low_kgco2e,
     CAST(sum(emissions_high_kgco2e) AS DECIMAL(38, 12)) AS emissions_high_kgco2e
 FROM main.emission_lines
-GROUP BY quarter, site_id, owner_kind, owner, scope, category, method
+GROUP BY quarter, site_id, owner_kind, owner, scope, category, method, basis

@@ -4,6 +4,7 @@ WITH use_of AS (
         line.quarter,
         line.site_id,
         factor.method,
+        fact.basis,
         factor.factor_id,
         factor.intensity_gco2e_per_kwh_facility,
         factor.year_policy,
@@ -14,11 +15,13 @@ WITH use_of AS (
             AS emissions_kgco2e
     FROM main.energy_hourly AS line
     JOIN core.factor_hour AS factor ON factor.site_id = line.site_id AND factor.hour_utc = line.hour_utc
+    JOIN ref.factor AS fact ON fact.factor_id = factor.factor_id
 )
 SELECT
     use_of.quarter,
     use_of.site_id,
     use_of.method,
+    use_of.basis,
     use_of.factor_id,
     fact.factor_kind,
     fact.zone_id,
@@ -41,6 +44,6 @@ SELECT
 FROM use_of
 JOIN ref.factor AS fact ON fact.factor_id = use_of.factor_id
 GROUP BY
-    use_of.quarter, use_of.site_id, use_of.method, use_of.factor_id, fact.factor_kind, fact.zone_id,
+    use_of.quarter, use_of.site_id, use_of.method, use_of.basis, use_of.factor_id, fact.factor_kind, fact.zone_id,
     fact.factor_year, fact.boundary, fact.factor_attribution, fact.gases, fact.gwp_set, fact.publisher, fact.source,
     fact.edition, fact.licence, fact.status, use_of.year_policy, use_of.year_note, use_of.note

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from energy.ledger.unit_check.evaluator import Evaluator, bare_if_all_known, handles, order_parts
-from energy.ledger.unit_check.measure import is_power
+from energy.ledger.unit_check.measure import is_carbon, is_power
 from energy.ledger.unit_check.values import (
     BARE,
     NOT_CHECKED,
@@ -71,6 +71,28 @@ def _keep_methods_apart(
             f"Add method to {clause}, or filter, as in WHERE method = 'location'.",
             node,
         )
+
+    _keep_bases_apart(evaluator, node, operand, value, partition)
+
+
+def _keep_bases_apart(
+    evaluator: Evaluator, node: exp.Expr, operand: exp.Expr, value: Number, partition: frozenset[tuple[str, str]] | None
+) -> None:
+    if not is_carbon(value.dimensions):
+        return
+    added = evaluator.bases_added(operand, partition)
+    if not added:
+        return
+    clause = "PARTITION BY" if partition is not None else "GROUP BY"
+    remedy = (
+        f"Add basis to {clause}, filter to one, or name the mix in basis_mix of site.yaml"
+        if added == "open"
+        else "They no longer say which: keep basis in the inner query, or take the sum from emission_lines"
+    )
+    raise evaluator.error(
+        f"Bases are not added: the sum of {_text(operand)} runs over factors of several accounting bases. {remedy}.",
+        node,
+    )
 
 
 def _weighted(operand: exp.Expr, value: Number) -> str:
@@ -210,7 +232,7 @@ def _all_true(evaluator: Evaluator, node: exp.Expr) -> Value:
 def _filter(evaluator: Evaluator, node: exp.Filter) -> Value:
     condition = node.expression.this
     evaluator.value(condition)
-    with evaluator.held(evaluator.rule.held_by(condition)):
+    with evaluator.held(condition):
         return evaluator.value(node.this)
 
 
@@ -226,7 +248,7 @@ def _window(evaluator: Evaluator, node: exp.Window) -> Value:
         evaluator.values(order_parts(definition.args.get("order")))
     evaluator.values(partition_by)
     evaluator.values(order_parts(node.args.get("order")))
-    with evaluator.windowed(frozenset(evaluator.rule.among(partition_by))):
+    with evaluator.windowed(evaluator.among(partition_by)):
         return evaluator.value(node.this)
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.optimizer.scope import Scope
 
 from energy.errors import SqlUnitError, did_you_mean
-from energy.ledger.unit_check.methods import MethodRule, Node
+from energy.ledger.unit_check.apart import ApartRule, Node
+from energy.ledger.unit_check.measure import is_carbon
 from energy.ledger.unit_check.names import Registry, kind_of_type, named
-from energy.ledger.unit_check.places import error_at
+from energy.ledger.unit_check.places import error_at, read_error_at
 from energy.ledger.unit_check.values import BARE, NOT_CHECKED, ClashError, NotChecked, NoUnit, Number, Value
 
 STAR = "*"
@@ -28,6 +29,8 @@ class Output:
     value: Value
 
 
+Mixed: TypeAlias = frozenset[str] | None
+"""Methods whose emissions stand on several bases; None: any may."""
 Outputs: TypeAlias = dict[int, list[Output]]
 """Columns of each query, by the identity of its expression."""
 
@@ -45,9 +48,11 @@ class Evaluator:
         A scope whose expression is a SELECT.
     outputs : dict
         What the queries inside it give; they are evaluated before it.
+    mixed : frozenset of str, optional
+        Methods whose emissions stand on several bases; None: any may.
     """
 
-    def __init__(self, sql: str, registry: Registry, scope: Scope, outputs: Outputs) -> None:
+    def __init__(self, sql: str, registry: Registry, scope: Scope, outputs: Outputs, mixed: Mixed = None) -> None:
         self.sql = sql
         self.registry = registry
         self.scope = scope
@@ -56,9 +61,12 @@ class Evaluator:
         self.selected: dict[str, Value] = {}
         self.many = False  # set by COLUMNS(...), which makes several columns of one expression
         self.also_held: frozenset[Node] = frozenset()
+        self._also_values: frozenset[tuple[Node, str]] = frozenset()
         self.partition: frozenset[Node] | None = None
         self._sources: dict[str, dict[str, Value] | None] = {}
-        self.rule = self._method_rule()
+        self.mixed = mixed
+        self.rule = self._apart_rule("method")
+        self.basis_rule = self._apart_rule("basis")
 
     # --- the SELECT as a whole ---
 
@@ -95,6 +103,8 @@ class Evaluator:
             alias = projection.args.get("alias")
             place = alias if isinstance(alias, exp.Identifier) and "start" in alias.meta else projection
             raise error_at(self.sql, str(clash), place) from None
+        if isinstance(value, Number) and is_carbon(value.dimensions) and not self._open_carbon(projection, None):
+            value = replace(value, one_basis=True)
         self.selected[name] = value
         return Output(name, value)
 
@@ -138,13 +148,24 @@ class Evaluator:
         return NOT_CHECKED if kind == "key" else NoUnit(kind)
 
     @contextmanager
-    def held(self, nodes: Iterable[Node]) -> Iterator[None]:
-        """Evaluate with some method columns held to one value: inside FILTER and CASE WHEN."""
-        before, self.also_held = self.also_held, self.also_held | frozenset(nodes)
+    def held(self, condition: exp.Expr) -> Iterator[list[tuple[Node, str]]]:
+        """Evaluate with the columns that a condition holds to one value: inside FILTER and CASE WHEN.
+
+        Gives those that say the method, with their values.
+        """
+        methods = self.rule.values_held(condition)
+        before = self.also_held, self._also_values
+        self.also_held |= {node for node, _ in methods} | self.basis_rule.held_by(condition)
+        self._also_values |= frozenset(methods)
         try:
-            yield
+            yield methods
         finally:
-            self.also_held = before
+            self.also_held, self._also_values = before
+
+    def among(self, expressions: Iterable[exp.Expr]) -> frozenset[Node]:
+        """Return the columns among expressions that keep rows apart."""
+        listed = list(expressions)
+        return frozenset(self.rule.among(listed) | self.basis_rule.among(listed))
 
     @contextmanager
     def windowed(self, partition: frozenset[Node] | None) -> Iterator[frozenset[Node] | None]:
@@ -170,13 +191,13 @@ class Evaluator:
             if self._is_opaque():
                 return NOT_CHECKED
             message = f"No table or alias named {node.table}.{did_you_mean(node.table, self.scope.sources)}"
-            raise error_at(self.sql, message, node)
+            raise read_error_at(self.sql, message, node)
         columns = self._columns_of(scope, node.table)
         if columns is None:
             return NOT_CHECKED
         if node.name not in columns:
             message = f"No column named {node.name} in {node.table}.{did_you_mean(node.name, columns)}"
-            raise error_at(self.sql, message, node)
+            raise read_error_at(self.sql, message, node)
         value = columns[node.name]
         return self._by_method(node.table, value) if scope is self.scope else value
 
@@ -189,9 +210,9 @@ class Evaluator:
         having = [alias for alias in aliases if node.name in (self._columns_of(self.scope, alias) or {})]
         if len(having) > 1:
             message = f"Column {node.name} is in {' and in '.join(having)}: write {having[0]}.{node.name}."
-            raise error_at(self.sql, message, node)
+            raise read_error_at(self.sql, message, node)
         known = dict.fromkeys(name for alias in aliases for name in self._columns_of(self.scope, alias) or {})
-        raise error_at(self.sql, f"No column named {node.name}.{did_you_mean(node.name, known)}", node)
+        raise read_error_at(self.sql, f"No column named {node.name}.{did_you_mean(node.name, known)}", node)
 
     def _is_opaque(self) -> bool:
         """Return whether some source's columns are not known, here or further out."""
@@ -220,15 +241,15 @@ class Evaluator:
             return None
         return {output.name: output.value for output in outputs}
 
-    # --- methods ---
+    # --- methods and bases ---
 
-    def _method_rule(self) -> MethodRule:
+    def _apart_rule(self, kind: str) -> ApartRule:
         nodes = []
         for alias in self.scope.selected_sources:
             for name, value in (self._columns_of(self.scope, alias) or {}).items():
-                if isinstance(value, NoUnit) and value.method:
+                if isinstance(value, NoUnit) and value.apart == kind:
                     nodes.append((alias, name))
-        rule = MethodRule(nodes, self.scope.selected_sources)
+        rule = ApartRule(nodes, self.scope.selected_sources)
         if not nodes:
             return rule
         select = self.select
@@ -250,7 +271,7 @@ class Evaluator:
             return value
         additive = value.additive
         if additive == "within method":
-            if not self.rule.says_method(alias):
+            if not self.rule.says(alias):
                 additive = "lost"
             elif self.rule.held(alias, self.also_held):
                 additive = "yes"
@@ -267,9 +288,67 @@ class Evaluator:
         """Return whether a sum here keeps to one method."""
         return self.rule.kept_apart(self.also_held.union(partition or ()), grouped=partition is None)
 
+    def bases_added(self, operand: exp.Expr, partition: frozenset[Node] | None) -> Literal["", "open", "lost"]:
+        """Return whether a sum here adds emissions of several bases: ``lost`` where no column says which any more."""
+        columns = self._open_carbon(operand, self.also_held.union(partition or ()), grouped=partition is None)
+        if not columns:
+            return ""
+        return "open" if all(self.basis_rule.says(column.table) for column in columns) else "lost"
+
+    def _open_carbon(
+        self, operand: exp.Expr, also: frozenset[Node] | None, *, grouped: bool = False
+    ) -> list[exp.Column]:
+        """Return the columns of emissions or intensity that may stand on several bases within one result."""
+        found: list[exp.Column] = []
+        picked: dict[str, exp.Column] = {}
+        for column in operand.find_all(exp.Column) if self.mixed is None or self.mixed else ():
+            if column.table not in self.scope.selected_sources:
+                continue  # of an outer query: one value for each row; or an alias of this SELECT, looked at there
+            value = (self._columns_of(self.scope, column.table) or {}).get(column.name)
+            if not isinstance(value, Number) or value.one_basis or not is_carbon(value.dimensions):
+                continue
+            chosen = _conditions_of(column, operand)
+            held = [pair for condition in chosen for pair in self.basis_rule.values_held(condition)]
+            picked |= dict.fromkeys((value for _, value in held), column)
+            closed = frozenset(also or ()).union(node for node, _ in held)
+            says = self.basis_rule.says(column.table)
+            kept = says and self.basis_rule.kept_apart(closed, grouped=grouped, alias=column.table)
+            if not kept and not self._method_has_one_basis(column.table, chosen):
+                found.append(column)
+        # A CASE that picks one basis here and another there gives several after all.
+        return found or (list(picked.values()) if len(picked) > 1 else [])
+
+    def _method_has_one_basis(self, alias: str, chosen: list[exp.Expr]) -> bool:
+        """Return whether a source is held to a method whose emissions stand on one basis."""
+        if self.mixed is None:
+            return False
+        conditions = (*self._conditions(), *chosen)
+        pairs = [*self._also_values, *(pair for part in conditions for pair in self.rule.values_held(part))]
+        values = {value for node, value in pairs if node[0] == alias}
+        return any(value.strip("'") not in self.mixed for value in values)
+
+    def _conditions(self) -> list[exp.Expr]:
+        conditions = [clause.this for clause in _present(self.select.args.get("where"))]
+        ons = (join.args.get("on") for join in self.select.args.get("joins") or ())
+        return conditions + [on for on in ons if on is not None]
+
     def error(self, message: str, node: exp.Expr | None) -> SqlUnitError:
         """Return an error with the place of an expression."""
         return error_at(self.sql, message, node)
+
+
+def _conditions_of(column: exp.Expr, operand: exp.Expr) -> list[exp.Expr]:
+    """Return what must hold for a column to be chosen: the tests of the CASE and IF around it."""
+    found: list[exp.Expr] = []
+    node = column
+    while node is not operand and node.parent is not None:
+        parent = node.parent
+        if isinstance(parent, exp.If) and parent.args.get("true") is node:
+            subject = parent.parent.this if isinstance(parent.parent, exp.Case) else None
+            test = parent.this
+            found.append(test if subject is None else exp.EQ(this=subject.copy(), expression=test.copy()))
+        node = parent
+    return found
 
 
 Handler: TypeAlias = Callable[[Evaluator, Any], Value]

@@ -13,11 +13,11 @@ from sqlglot.errors import OptimizeError, ParseError, TokenError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from energy.errors import SqlUnitError
+from energy.errors import SqlReadError, SqlUnitError
 from energy.ledger.unit_check import scalars
-from energy.ledger.unit_check.evaluator import STAR, Evaluator, Output, Outputs
+from energy.ledger.unit_check.evaluator import STAR, Evaluator, Mixed, Output, Outputs
 from energy.ledger.unit_check.names import Registry, registry_of, unknown_table
-from energy.ledger.unit_check.places import error_at, syntax_error
+from energy.ledger.unit_check.places import error_at, read_error_at, syntax_error
 from energy.ledger.unit_check.values import (
     NOT_CHECKED,
     ClashError,
@@ -66,7 +66,9 @@ class ColumnUnit:
     note: str = ""
 
 
-def infer(sql: str, tables: Mapping[str, Table] = TABLES, dialect: str = "duckdb") -> list[ColumnUnit]:
+def infer(
+    sql: str, tables: Mapping[str, Table] = TABLES, dialect: str = "duckdb", mixed: Mixed = None
+) -> list[ColumnUnit]:
     """Return the unit of each column of a query, and refuse a query whose units do not add up.
 
     Parameters
@@ -77,6 +79,8 @@ def infer(sql: str, tables: Mapping[str, Table] = TABLES, dialect: str = "duckdb
         Tables and views by ``layer.name``; a name without a layer means ``main``.
     dialect : str
         SQL dialect of the text.
+    mixed : frozenset of str, optional
+        Methods whose emissions stand on several bases that ``basis_mix`` does not name; None: any may.
 
     Returns
     -------
@@ -98,13 +102,13 @@ def infer(sql: str, tables: Mapping[str, Table] = TABLES, dialect: str = "duckdb
     energy.errors.SqlUnitError: Cannot add kWh_it and chip*h. Line 1, column 8.
 
     """
-    outputs, written = outputs_of(sql, tables, dialect)
+    outputs, written = outputs_of(sql, tables, dialect, mixed)
     names = written if written is not None and len(written) == len(outputs) else [output.name for output in outputs]
     return [column_unit(name, output.value) for name, output in zip(names, outputs, strict=True)]
 
 
 def outputs_of(
-    sql: str, tables: Mapping[str, Table] = TABLES, dialect: str = "duckdb"
+    sql: str, tables: Mapping[str, Table] = TABLES, dialect: str = "duckdb", mixed: Mixed = None
 ) -> tuple[list[Output], list[str] | None]:
     """Return the values of a query's columns, and the names as they are written where no star hides them.
 
@@ -121,13 +125,13 @@ def outputs_of(
     written = _written_names(tree, dialect)
     _refuse_unknown_tables(sql, tree, registry)
     try:
-        return _infer_tree(sql, tree, registry, dialect), written
+        return _infer_tree(sql, tree, registry, dialect, mixed), written
     except OptimizeError as error:
         if _has_unknown_columns(tree):
             return [Output(STAR, NOT_CHECKED)], None
         raise _qualify_error(sql, tree, str(error)) from None
     except RecursionError:
-        raise SqlUnitError("The query is nested too deeply to be checked.", 1, 1) from None
+        raise SqlReadError("The query is nested too deeply to be checked.", 1, 1) from None
 
 
 def parse(sql: str, dialect: str = "duckdb") -> exp.Expr:
@@ -148,11 +152,11 @@ def parse(sql: str, dialect: str = "duckdb") -> exp.Expr:
         raise syntax_error(sql, error) from None
     if len(found) != 1:
         place = found[1] if found else None
-        raise error_at(sql, f"One query is wanted, this text has {len(found)}.", place)
+        raise read_error_at(sql, f"One query is wanted, this text has {len(found)}.", place)
     return found[0]
 
 
-def _infer_tree(sql: str, tree: exp.Query, registry: Registry, dialect: str) -> list[Output]:
+def _infer_tree(sql: str, tree: exp.Query, registry: Registry, dialect: str, mixed: Mixed) -> list[Output]:
     qualified = qualify(
         tree,
         dialect=dialect,
@@ -166,15 +170,15 @@ def _infer_tree(sql: str, tree: exp.Query, registry: Registry, dialect: str) -> 
     last: list[Output] = []
     # Post-order: what a query stands on is known before it.
     for scope in traverse_scope(qualified):
-        last = _outputs_of_scope(sql, registry, scope, outputs)
+        last = _outputs_of_scope(sql, registry, scope, outputs, mixed)
         outputs[id(scope.expression)] = last
     return last
 
 
-def _outputs_of_scope(sql: str, registry: Registry, scope: Scope, outputs: Outputs) -> list[Output]:
+def _outputs_of_scope(sql: str, registry: Registry, scope: Scope, outputs: Outputs, mixed: Mixed) -> list[Output]:
     expression = scope.expression
     if isinstance(expression, exp.Select):
-        return Evaluator(sql, registry, scope, outputs).run()
+        return Evaluator(sql, registry, scope, outputs, mixed).run()
     if isinstance(expression, exp.SetOperation):
         return _outputs_of_union(sql, expression, scope, outputs)
     if isinstance(expression, exp.Subquery):
@@ -193,7 +197,7 @@ def _outputs_of_union(sql: str, expression: exp.SetOperation, scope: Scope, outp
         pairs = [(own.get(name, others.get(name)), others.get(name, own.get(name))) for name in names]
     else:
         if len(left) != len(right):
-            raise error_at(sql, f"The sides have {len(left)} and {len(right)} columns.", expression.expression)
+            raise read_error_at(sql, f"The sides have {len(left)} and {len(right)} columns.", expression.expression)
         pairs = list(zip(left, right, strict=True))
     found = []
     for index, (one, other) in enumerate(pairs):
@@ -237,7 +241,7 @@ def _refuse_unknown_tables(sql: str, tree: exp.Query, registry: Registry) -> Non
             continue
         full_name = f"{table.catalog.lower()}." * bool(table.catalog) + f"{table.db.lower() or 'main'}.{name}"
         if full_name not in registry.columns:
-            raise error_at(sql, unknown_table(registry, full_name), table)
+            raise read_error_at(sql, unknown_table(registry, full_name), table)
 
 
 def _has_unknown_columns(tree: exp.Query) -> bool:
@@ -255,7 +259,7 @@ def _qualify_error(sql: str, tree: exp.Query, message: str) -> SqlUnitError:
     last_word = message.rstrip(".").split(" ")[-1].strip("'\"").lower()
     named = tree.find_all(exp.Identifier, exp.Literal)
     place = next((node for node in named if node.name.lower() == last_word and "start" in node.meta), None)
-    return error_at(sql, f"{message.rstrip('.')}.", place)
+    return read_error_at(sql, f"{message.rstrip('.')}.", place)
 
 
 def column_unit(name: str, value: Value) -> ColumnUnit:

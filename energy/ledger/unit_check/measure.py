@@ -113,6 +113,11 @@ def is_power(dimensions: Powers) -> bool:
     return found.get("[energy]") == 1 and found.get("[time]") == -1
 
 
+def is_carbon(dimensions: Powers) -> bool:
+    """Return whether it is an amount of CO2e, or CO2e per something."""
+    return dict(dimensions).get("[carbon]") == 1
+
+
 def is_count_of_things(dimensions: Powers) -> bool:
     """Return whether it counts chips, tokens or requests: ``count(*)`` may take such a name."""
     return len(dimensions) == 1 and dimensions[0][0] in _COUNTED and dimensions[0][1] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlglot.schema import MappingSchema
 
@@ -53,10 +54,16 @@ def kind_of_type(type_name: str) -> Kind:
     return next((kind for start, kind in _KINDS if type_name.upper().startswith(start)), "key")
 
 
+def _apart(name: str) -> Literal["", "method", "basis"]:
+    """Return what a column of this name keeps apart."""
+    lower = name.lower()
+    return "method" if lower == "method" else "basis" if lower == "basis" else ""
+
+
 def value_of_field(field: Field) -> Value:
     """Return the value that a column of the registry has."""
     if field.unit is None:
-        return NoUnit(kind_of_type(field.type), method=field.name == "method")
+        return NoUnit(kind_of_type(field.type), apart=_apart(field.name))
     additive = "no" if field.additive == "not a number" else field.additive
     return number(field.unit, additive, field.weight)
 
@@ -143,7 +150,8 @@ def named(registry: Registry, value: Value, name: str) -> Value:
     field = registry.fields.get(name.lower())
     said = field.unit if field is not None else said_by_suffix(name)
     if said is None:
-        return replace(value, method=True) if isinstance(value, NoUnit) and name.lower() == "method" else value
+        apart = _apart(name)
+        return replace(value, apart=apart) if isinstance(value, NoUnit) and apart else value
     target = measure(said)
     if isinstance(value, NoUnit):
         if value == NULL:

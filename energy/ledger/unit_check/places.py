@@ -7,7 +7,7 @@ import re
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
-from energy.errors import SqlUnitError
+from energy.errors import SqlReadError, SqlUnitError
 
 
 def line_and_column(sql: str, offset: int) -> tuple[int, int]:
@@ -40,7 +40,13 @@ def error_at(sql: str, message: str, node: exp.Expr | None) -> SqlUnitError:
     return SqlUnitError(message, *line_and_column(sql, offset or 0))
 
 
-def syntax_error(sql: str, error: ParseError | TokenError) -> SqlUnitError:
+def read_error_at(sql: str, message: str, node: exp.Expr | None) -> SqlReadError:
+    """Return the same for what cannot be followed, such as a name that is not known."""
+    found = error_at(sql, "", node)
+    return SqlReadError(message, found.line, found.column)
+
+
+def syntax_error(sql: str, error: ParseError | TokenError) -> SqlReadError:
     """Return a parser's error in our words, with line and column."""
     if isinstance(error, ParseError) and error.errors:
         first = error.errors[0]
@@ -48,9 +54,9 @@ def syntax_error(sql: str, error: ParseError | TokenError) -> SqlUnitError:
         # The parser counts the column at the end of the word.
         column = max(1, int(first["col"]) - len(highlight) + 1)
         reason = str(first["description"]).split(" but got <")[0]
-        return SqlUnitError(f"Not readable as SQL at {highlight!r}: {reason}.", int(first["line"]), column)
+        return SqlReadError(f"Not readable as SQL at {highlight!r}: {reason}.", int(first["line"]), column)
     place = line_and_column(sql, _unclosed(sql))
-    return SqlUnitError("Not readable as SQL: a quotation mark or comment is not closed.", *place)
+    return SqlReadError("Not readable as SQL: a quotation mark or comment is not closed.", *place)
 
 
 _QUOTED = re.compile(r"--[^\n]*|/\*.*?\*/|'[^']*'|\"[^\"]*\"|(\$\w*\$).*?\1", re.DOTALL)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from energy.ledger.unit_check import aggregates
+from energy.ledger.unit_check.apart import Node
 from energy.ledger.unit_check.evaluator import Evaluator, handles
 from energy.ledger.unit_check.measure import TAGS, measure, times
-from energy.ledger.unit_check.methods import Node
 from energy.ledger.unit_check.names import kind_of_type
 from energy.ledger.unit_check.values import (
     BARE,
@@ -225,8 +225,7 @@ def _case(evaluator: Evaluator, node: exp.Case) -> Value:
         if subject is not None:
             comparable(subject, tested)
         condition = branch.this if subject is None else exp.EQ(this=node.this.copy(), expression=branch.this.copy())
-        held = evaluator.rule.values_held(condition)
-        with evaluator.held(found for found, _ in held):
+        with evaluator.held(condition) as held:
             value = evaluator.value(branch.args.get("true"))
         branches.append((branch.args["true"], value))
         if isinstance(value, Number) and value.literal is None:
@@ -247,7 +246,7 @@ def _one_method(value: Value, methods: set[tuple[Node, str]]) -> Value:
 @handles(exp.If)
 def _if(evaluator: Evaluator, node: exp.If) -> Value:
     evaluator.value(node.this)
-    with evaluator.held(evaluator.rule.held_by(node.this)):
+    with evaluator.held(node.this):
         yes = evaluator.value(node.args.get("true"))
     no = node.args.get("false")
     return either(yes, evaluator.value(no)) if no is not None else yes

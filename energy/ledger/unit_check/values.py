@@ -68,6 +68,8 @@ class Number:
         Whether it is a quotient of amounts; a mean of it needs a weight.
     weight : str or None
         Column by which the field registry weights its mean.
+    one_basis : bool
+        Whether its rows keep to one accounting basis, although no column says so any more.
     """
 
     dimensions: Powers = ()
@@ -77,14 +79,15 @@ class Number:
     literal: float | None = None
     ratio: bool = False
     weight: str | None = None
+    one_basis: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NoUnit:
-    """A text, instant, key or truth value; ``method`` marks the column that says the Scope 2 method."""
+    """A text, instant, key or truth value; ``apart`` marks the column that says the Scope 2 method, or the basis."""
 
     kind: Kind
-    method: bool = False
+    apart: Literal["", "method", "basis"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +370,7 @@ def either(first: Value, second: Value, verb: str = "put in one column") -> Valu
     if isinstance(first, NotChecked) or isinstance(second, NotChecked):
         return NOT_CHECKED
     if isinstance(first, NoUnit) and isinstance(second, NoUnit):
-        return replace(first, method=first.method or second.method)
+        return replace(first, apart=first.apart or second.apart)
     a, b = _as_number(first), _as_number(second)
     if isinstance(a, Number) and isinstance(b, Number):
         if a.literal is not None and b.literal is not None:

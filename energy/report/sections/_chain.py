@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from energy.report.amounts import Amount, add, gas_class, ratio, total
+from energy.report.amounts import Amount, add, ratio, total
 from energy.report.display import figure_text
 from energy.report.facts import QuarterFacts
 from energy.report.model import Cell, Selection
@@ -168,7 +168,7 @@ def _factor_step(facts: QuarterFacts, entry: dict[str, Any]) -> Step:
         f"edition {entry['edition']}" if entry["edition"] else "no edition",
         f"year {year}",
         entry["boundary"],
-        gas_class(entry["gases"]),
+        entry["gases"],
         f"GWP {entry['gwp_set']}" if entry["gwp_set"] else "",
         f"licence {entry['licence']}" if entry["licence"] else "licence not stated",
         entry["year_note"],

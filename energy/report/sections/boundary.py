@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from energy.report import numbers
-from energy.report.amounts import add, gas_class, ratio
+from energy.report.amounts import add, ratio
 from energy.report.facts import SETTING_CONSOLIDATION, SETTING_ENTITY, QuarterFacts
 from energy.report.model import Cell, Column, Prose, Row, Section, TableBlock
 from energy.report.period import day_text
@@ -45,7 +45,7 @@ def boundary_line(facts: QuarterFacts) -> str:
 def _terms(facts: QuarterFacts) -> Prose:
     quarter = facts.quarter
     hours = sum(row["hours"] for row in facts.clock)
-    gases = sorted({gas_class(row["gases"]) for row in facts.factors_used})
+    gases = sorted({row["gases"] for row in facts.factors_used})
     sets = sorted({row["gwp_set"] for row in facts.factors_used if row["gwp_set"] and row["gwp_set"] != "none"})
     terms = (
         ("Entity", facts.settings.get(SETTING_ENTITY) or f"Not stated; `{SETTING_ENTITY}` of site.yaml names it."),

@@ -188,8 +188,7 @@ def _job_row(facts: QuarterFacts, number: int, job: dict[str, Any], emissions: l
     ]
     for method in facts.methods:
         rows = [row for row in own if row["method"] == method]
-        blocked = facts.unnamed(method, {job["site_id"]})
-        amount = not_added_or_total(rows, "emissions", blocked)
+        amount = not_added_or_total(rows, "emissions", facts.bases_of(method, {job["site_id"]}), facts.mix_allowed)
         if not rows:
             amount = Amount(None, mark="no data", reason=f"No {method} factors at the site.")
         ids = facts.factor_ids(method, {job["site_id"]}) if rows else ()

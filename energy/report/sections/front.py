@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from energy.provenance import differences
 from energy.report import numbers
-from energy.report.amounts import ZERO, add, gas_class, mixes
+from energy.report.amounts import ZERO, add
 from energy.report.display import value_text
 from energy.report.facts import HISTORY_QUARTERS, LAST_OWNERS, READING_TIERS, UNDISCLOSED, QuarterFacts
 from energy.report.model import Block, ChartBlock, FigureBlock, Notice, Section, Series
@@ -152,7 +153,7 @@ def _factor_lines(facts: QuarterFacts) -> list[str]:
 
 def _co2_only(facts: QuarterFacts, method: str) -> str:
     """Say for which share of facility energy a method's factor holds CO2 alone; empty when none does."""
-    rows = [row for row in facts.factors_used if row["method"] == method and gas_class(row["gases"]) == "CO2 only"]
+    rows = [row for row in facts.factors_used if row["method"] == method and row["gases"] == "CO2 only"]
     if not rows:
         return ""
     residual = " (residual mix)" if all(row["factor_kind"] == "residual" for row in rows) else ""
@@ -161,7 +162,7 @@ def _co2_only(facts: QuarterFacts, method: str) -> str:
 
 
 def _mixed(facts: QuarterFacts, method: str) -> str:
-    return ", ".join(mixes(facts.bases_of(method, facts.site_ids)))
+    return ", ".join("+".join(values) for values in differences(facts.bases_of(method, facts.site_ids)).values())
 
 
 def _older_years(facts: QuarterFacts, method: str) -> str:

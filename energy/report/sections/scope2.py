@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from energy.report import numbers
-from energy.report.amounts import FactorBasis, add, gas_class, ratio
+from energy.report.amounts import add, ratio
 from energy.report.facts import QuarterFacts
 from energy.report.model import Block, Cell, ChartBlock, Column, Row, Section, Series, TableBlock
 from energy.report.sections._cells import (
@@ -53,6 +53,9 @@ def _chart(facts: QuarterFacts) -> ChartBlock:
                 tuple(amount.high for amount in amounts),
             )
         )
+        if facts.unnamed(method, facts.site_ids):
+            words.append(f"{METHOD_LABELS[method]}: the sites stand on different bases and are not added.")
+            continue
         whole = sum((amount.value for amount in amounts if amount.value is not None), Decimal(0))
         parts = [f"{name} {numbers.share(amount.value, whole)}" for name, amount in zip(names, amounts, strict=True)]
         words.append(f"{METHOD_LABELS[method]}: {', '.join(parts)} of the sum.")
@@ -162,7 +165,7 @@ def _treatment_row(facts: QuarterFacts, key: str, entry: dict[str, Any]) -> Row:
         Cell(f"{prefix}.method", METHOD_LABELS[entry["method"]].lower()),
         value_cell(f"{prefix}.factor", applied_factor(entry), "gCO2e/kWh_facility", "No energy to weigh by."),
         Cell(f"{prefix}.kind", treatment(entry)),
-        text_cell(f"{prefix}.boundary", f"{entry['boundary'] or 'not stated'}, {gas_class(entry['gases'])}"),
+        text_cell(f"{prefix}.boundary", f"{entry['boundary'] or 'not stated'}, {entry['gases']}"),
         text_cell(f"{prefix}.year", entry["year_note"]),
         value_cell(f"{prefix}.energy_facility", entry["energy_facility_kwh"], "kWh_facility", "No energy is known."),
         value_cell(f"{prefix}.emissions", entry["emissions_kgco2e"], "kgCO2e", "No energy is known."),
@@ -175,15 +178,15 @@ def _bases(facts: QuarterFacts) -> TableBlock:
     for method in facts.methods:
         used = [row for row in facts.factors_used if row["method"] == method]
         whole = add(facts.energy, "energy_facility_kwh")
-        for number, basis in enumerate(sorted({FactorBasis.of(row) for row in used}), start=1):
-            own = [row for row in used if FactorBasis.of(row) == basis]
+        for number, basis in enumerate(sorted({row["basis"] for row in used}), start=1):
+            own = [row for row in used if row["basis"] == basis]
             key = f"{method}.{number}"
             prefix = f"scope2.bases.{key}"
             sites = sorted({facts.site_names.get(row["site_id"], row["site_id"]) for row in own})
             part = add(own, "energy_facility_kwh")
             cells = (
                 Cell(f"{prefix}.method", METHOD_LABELS[method].lower()),
-                Cell(f"{prefix}.basis", basis.text),
+                Cell(f"{prefix}.basis", basis),
                 Cell(f"{prefix}.sites", ", ".join(sites)),
                 value_cell(f"{prefix}.energy_facility", part, "kWh_facility", "No energy is known."),
                 value_cell(f"{prefix}.share", share_of(part, whole), "%", "No energy is known."),
@@ -203,7 +206,7 @@ def _bases(facts: QuarterFacts) -> TableBlock:
     return TableBlock(
         "scope2.bases",
         "Bases that meet in each method",
-        "Boundary, gases and GWP set; within a method they are added only when basis_mix names the mix",
+        "Boundary, attribution, gases and GWP set; within a method they are added only when basis_mix names the mix",
         columns,
         tuple(rows),
         (note,),

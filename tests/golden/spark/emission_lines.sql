@@ -18,6 +18,7 @@ SELECT
   line.energy_facility_kwh,
   line.energy_facility_low_kwh,
   line.energy_facility_high_kwh,
+  fact.basis,
   factor.factor_id,
   fact.factor_year,
   fact.boundary,

@@ -7,6 +7,7 @@ SELECT
   scope,
   category,
   method,
+  basis,
   factor_id,
   CAST(SUM(energy_facility_kwh) AS DECIMAL(38, 12)) AS energy_facility_kwh,
   CAST(SUM(energy_facility_low_kwh) AS DECIMAL(38, 12)) AS energy_facility_low_kwh,
@@ -23,4 +24,5 @@ GROUP BY
   scope,
   category,
   method,
+  basis,
   factor_id

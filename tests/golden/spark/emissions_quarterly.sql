@@ -7,6 +7,7 @@ SELECT
   scope,
   category,
   method,
+  basis,
   CAST(SUM(chip_h) AS DECIMAL(38, 12)) AS chip_h,
   CAST(SUM(energy_facility_kwh) AS DECIMAL(38, 12)) AS energy_facility_kwh,
   CAST(SUM(energy_facility_low_kwh) AS DECIMAL(38, 12)) AS energy_facility_low_kwh,
@@ -22,4 +23,5 @@ GROUP BY
   owner,
   scope,
   category,
-  method
+  method,
+  basis

@@ -4,6 +4,7 @@ WITH use_of AS (
     line.quarter,
     line.site_id,
     factor.method,
+    fact.basis,
     factor.factor_id,
     factor.intensity_gco2e_per_kwh_facility,
     factor.year_policy,
@@ -14,11 +15,14 @@ WITH use_of AS (
   FROM main.energy_hourly AS line
   JOIN core.factor_hour AS factor
     ON factor.site_id = line.site_id AND factor.hour_utc = line.hour_utc
+  JOIN ref.factor AS fact
+    ON fact.factor_id = factor.factor_id
 )
 SELECT
   use_of.quarter,
   use_of.site_id,
   use_of.method,
+  use_of.basis,
   use_of.factor_id,
   fact.factor_kind,
   fact.zone_id,
@@ -45,6 +49,7 @@ GROUP BY
   use_of.quarter,
   use_of.site_id,
   use_of.method,
+  use_of.basis,
   use_of.factor_id,
   fact.factor_kind,
   fact.zone_id,

@@ -1,4 +1,4 @@
-"""The rule that Scope 2 methods are never added: a sum must keep to one method."""
+"""The rule that some rows are never added: a sum keeps to one Scope 2 method, and to one accounting basis."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 Node = tuple[str, str]
-"""Alias of a source, and its column that says the method."""
+"""Alias of a source, and its column that says the method, or the basis."""
 
 
 def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
@@ -30,13 +30,13 @@ def _columns(expression: exp.Expr) -> list[exp.Column]:
     return [expression] if isinstance(expression, exp.Column) else []
 
 
-class MethodRule:
-    """Which method columns of one SELECT are equal, held to one value, or grouped by.
+class ApartRule:
+    """Which columns of one SELECT that keep rows apart are equal, held to one value, or grouped by.
 
     Parameters
     ----------
     nodes : iterable of (alias, column)
-        Columns of the sources that say the method.
+        Columns of the sources that say the method; or, in a rule of its own, the basis.
     aliases : iterable of str
         All sources; a column of another one comes from an outer query, where it is one value for each row.
     """
@@ -57,7 +57,7 @@ class MethodRule:
         return [node for node in found if node in self._parent]
 
     def read_condition(self, condition: exp.Expr | None) -> None:
-        """Take equalities of method columns, and columns held to one value, from a WHERE or ON."""
+        """Take equalities of such columns, and columns held to one value, from a WHERE or ON."""
         for part in conjuncts(condition) if self._parent else ():
             if isinstance(part, exp.EQ):
                 for left in self._nodes(part.left):
@@ -66,11 +66,11 @@ class MethodRule:
         self._held |= self.held_by(condition)
 
     def held_by(self, condition: exp.Expr | None) -> set[Node]:
-        """Return the method columns that a condition holds to one value."""
+        """Return the columns that a condition holds to one value."""
         return {node for node, _ in self.values_held(condition)}
 
     def values_held(self, condition: exp.Expr | None) -> list[tuple[Node, str]]:
-        """Return each method column that a condition holds to one value, with that value."""
+        """Return each column that a condition holds to one value, with that value."""
         found = []
         for part in conjuncts(condition) if self._parent else ():
             pairs: list[tuple[exp.Expr, exp.Expr]] = []
@@ -89,27 +89,27 @@ class MethodRule:
         return isinstance(value, exp.Literal | exp.Placeholder | exp.Parameter)
 
     def group_by(self, expressions: Iterable[exp.Expr]) -> None:
-        """Take the method columns that rows are grouped by."""
+        """Take the columns that rows are grouped by."""
         self._grouped |= self.among(expressions)
 
     def among(self, expressions: Iterable[exp.Expr]) -> set[Node]:
-        """Return the method columns among expressions."""
+        """Return the columns of the rule among expressions."""
         return {node for expression in expressions for node in self._nodes(expression)}
 
-    def says_method(self, alias: str) -> bool:
-        """Return whether a source has a column that says the method."""
+    def says(self, alias: str) -> bool:
+        """Return whether a source has a column that says it."""
         return any(node[0] == alias for node in self._parent)
 
     def _open(self, closed: set[Node], nodes: Iterable[Node]) -> bool:
-        roots = {self._root(node) for node in closed}
+        roots = {self._root(node) for node in closed if node in self._parent}
         return any(self._root(node) not in roots for node in nodes)
 
     def held(self, alias: str | None, also: Iterable[Node]) -> bool:
-        """Return whether a source's method is one value (of all sources: ``alias`` None)."""
+        """Return whether a source keeps to one value (all sources: ``alias`` None)."""
         nodes = [node for node in self._parent if alias is None or node[0] == alias]
         return not self._open(self._held.union(also), nodes)
 
-    def kept_apart(self, also: Iterable[Node], *, grouped: bool) -> bool:
-        """Return whether each sum keeps to one method."""
+    def kept_apart(self, also: Iterable[Node], *, grouped: bool, alias: str | None = None) -> bool:
+        """Return whether each sum keeps to one value (of one source, or of all)."""
         closed = self._held.union(also, self._grouped if grouped else ())
-        return not self._open(closed, self._parent)
+        return not self._open(closed, [node for node in self._parent if alias in (None, node[0])])
