@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from tiny_fleet import Fleet, at, host, job, site
 
+from energy import report
 from energy.account import chain
 from energy.catalogue.profiles import profile
 from energy.errors import FactorError, SiteFileError
+from energy.ledger.bases import mixed_methods
 from energy.ledger.reader import Ledger
 from energy.units import quantity
 
@@ -213,3 +215,53 @@ def test_each_emission_line_names_its_factor_year_and_boundary(small_ledger):
     assert len(set(lines.values())) == 1
     assert lines["n"] > 0
     assert {"method": "location", "factor_id": "egrid2022-ERCT", "factor_year": 2022, "boundary": "direct"} in found
+
+
+# --- bases of two sites that meet in one total ---
+def two_countries(tmp_path, **top):
+    sites = {"d": site([host("h1", 1)], zone="DEU"), "t": site([host("h2", 1)], zone="ERCT")}
+    fleet = Fleet(tmp_path / "ledger", sites, top)
+    fleet.ingest(fleet.jobs([job("1", "h1", 1, *HELD), job("2", "h2", 1, *HELD)], *DAY))
+    return fleet
+
+
+NAMED = "direct+lifecycle, AR5+unstated, production+consumption, CO2+CO2e"
+
+
+def test_a_total_over_two_countries_says_which_mix_it_would_make(tmp_path):
+    """DEU has a life-cycle average and a residual mix by consumption; ERCT direct ones by production."""
+    fleet = two_countries(tmp_path)
+    with Ledger(fleet.folder) as ledger:
+        assert mixed_methods(ledger) == {"location", "market"}
+        cells = {cell.id: cell for cell in report.build(ledger, "2026Q1").cells()}
+    for method, mix in (("location", "AR5+unstated, direct+lifecycle"), ("market", "production+consumption")):
+        total = cells[f"scope2.by_site.total.{method}"]
+        assert (total.value, total.mark) == (None, "not added")
+        assert total.reason.endswith(f"basis_mix: {mix}")
+        assert all(cells[f"scope2.by_site.{name}.{method}"].value > 0 for name in ("d", "t"))
+
+
+def test_a_named_mix_is_added(tmp_path):
+    fleet = two_countries(tmp_path, basis_mix=NAMED)
+    with Ledger(fleet.folder) as ledger:
+        assert mixed_methods(ledger) == frozenset()
+        cells = {cell.id: cell for cell in report.build(ledger, "2026Q1").cells()}
+    for method in ("location", "market"):
+        parts = [cells[f"scope2.by_site.{name}.{method}"].value for name in ("d", "t")]
+        assert cells[f"scope2.by_site.total.{method}"].value == sum(parts)
+
+
+def test_views_keep_bases_apart(tmp_path):
+    fleet = two_countries(tmp_path, basis_mix=NAMED)
+    for view in ("emissions_quarterly", "emissions_monthly", "emissions_hourly"):
+        rows = fleet.rows(f"SELECT DISTINCT method, basis FROM {view} ORDER BY method, basis")
+        assert [(row["method"], row["basis"]) for row in rows if row["method"] == "location"] == [
+            ("location", "direct, production, CO2e, AR5"),
+            ("location", "lifecycle, production, CO2e, GWP set unstated"),
+        ]
+
+
+@pytest.mark.parametrize("text", ["direct", "direct+lifecycel"])
+def test_a_mix_of_unknown_words_is_refused(tmp_path, text):
+    with pytest.raises(SiteFileError, match="basis_mix"):
+        two_countries(tmp_path, basis_mix=text)
