@@ -44,8 +44,8 @@ def _with_range(base: str, unit_suffix: str, unit: str, meaning: str, *, additiv
     """Declare a summable column with its low and high (95 %)."""
     return [
         _sum(f"{base}_{unit_suffix}", unit, meaning, additive=additive),
-        _sum(f"{base}_low_{unit_suffix}", unit, f"{meaning} Low end of the 95 % range.", additive=additive),
-        _sum(f"{base}_high_{unit_suffix}", unit, f"{meaning} High end of the 95 % range.", additive=additive),
+        _sum(f"{base}_low_{unit_suffix}", unit, f"{meaning} Low end of its range, meant as 95 %.", additive=additive),
+        _sum(f"{base}_high_{unit_suffix}", unit, f"{meaning} High end of its range, meant as 95 %.", additive=additive),
     ]
 
 
@@ -66,7 +66,7 @@ _ALL: list[Field] = [
     # --- keys and names ---
     _text("site_id", "Site of site.yaml."),
     _text("site_name", "Site's name for people."),
-    _text("zone_id", "Grid zone of the catalogue."),
+    _text("zone_id", "Grid zone of the catalogue; of a site whose zone changes, each with its local dates."),
     _text("timezone", "IANA time zone of the site."),
     _text("host", "Host name as the logs write it."),
     _key("device_key", "Whole number that stands for one device (host and index) throughout the ledger."),
@@ -141,9 +141,12 @@ _ALL: list[Field] = [
     _sum("covered_chip_ms", "chip*ms", "Chip-time covered by readings, whole milliseconds.", type_="BIGINT"),
     _sum("energy_it_microj", "uJ_it", "Energy at the plug of the node in whole microjoules.", type_="BIGINT"),
     _sum("covered_ms", "ms", "Time covered by readings, whole milliseconds.", type_="BIGINT"),
-    _count("restart_count", "Times a counter fell: it restarted or wrapped."),
+    _count("restart_count", "Times a counter fell: it restarted."),
+    _count("wrap_count", "Times a counter fell because it went once through its range."),
+    _count("ambiguous_wrap_count", "Intervals in which a counter may have gone through its range once more."),
     _count("stuck_count", "Intervals in which a counter stood still although the board had power."),
     _count("jump_count", "Intervals in which a counter rose by more than the board can draw."),
+    _sum("least_energy_chip_kwh", "kWh_chip", "What is certain of intervals with an ambiguous wrap; counted nowhere."),
     _sum("energy_by_counter_chip_kwh", "kWh_chip", "Energy by the counter, where counter and power were both read."),
     _sum("energy_by_power_chip_kwh", "kWh_chip", "Energy by power over the same intervals."),
     *_with_range("energy_chip", "kwh", "kWh_chip", "Electricity at the board of the chip."),

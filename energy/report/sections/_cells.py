@@ -13,8 +13,8 @@ from energy.schema import TIERS
 
 TOTAL_NOTE = "Totals are sums of unrounded values."
 RANGE_NOTE = (
-    "Low and high are sums of the lines' lows and highs, as if all errors had one direction: the widest 95 % range. "
-    "The ranges of the grid factors are not in it."
+    "Low and high are sums of the lines' lows and highs, as if all errors had one direction. They are meant to hold "
+    "95 % and are not tested against meters (section 3, Ranges); the ranges of the grid factors are not in them."
 )
 TIER_WORDS = {
     "measured": "measured by an energy counter",

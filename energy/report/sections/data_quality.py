@@ -58,6 +58,12 @@ _RULES = (
         "catalogue's, or the mean of the ledger's own readings of that chip where site.yaml asks for it. A chip that "
         "is not disclosed has no default: its energy is not known.",
     ),
+    (
+        "Ranges",
+        "Readings: the error that assumptions name, an estimate. Default power: from idle to the maximum at any "
+        "utilisation, or the spread of single boards that were read. Node overhead and PUE: as site.yaml states. "
+        "Grid factors: no source gives a range, so none is included. No range has been tested against meters.",
+    ),
 )
 
 

@@ -31,7 +31,8 @@ _TERMS = (
     ("Status", "given: stated by the operator; catalogue; default; estimate; derived."),
     (
         "Range",
-        "Low and high between which the true value is expected with 95 %; the ranges of factors are not included.",
+        "Low and high, meant to hold the true value with 95 % and not tested against meters; see section 3, Ranges. "
+        "The ranges of factors are not included.",
     ),
     ("no data", "Not known; never 0."),
     ("not applicable", "The quantity cannot exist here."),
