@@ -20,7 +20,7 @@ from energy.importers.reading_rows import (
     time_of_file,
     whole_index,
 )
-from energy.importers.text_input import decoded_head, json_documents
+from energy.importers.text_input import head_text, json_documents
 
 _CARD = re.compile(r"card([0-9]{1,5})\Z")
 _SOCKET_POWER = ("current_socket_power", "average_socket_power", "socket_power")
@@ -39,7 +39,7 @@ class AmdSmiImporter:
 
     def detect(self, path: Path, head: bytes) -> str | None:
         """Return why the file is of this format, or ``None``."""
-        text = decoded_head(head).lstrip()
+        text = head_text(head).lstrip()
         if not text.startswith(("{", "[")):
             return None
         if re.search(r'"card[0-9]+"\s*:\s*\{', text):
@@ -107,6 +107,8 @@ def _values(number: int, said: Mapping[str, Any], rows: Rows, chip: str | None, 
         "utilisation_pct": rows.percent(amount(said["use"], TO_PERCENT, "%")),
     }
     if power is None:
+        rows.gap()
+    if counter is None and text_or_none(said["energy"]) is not None:
         rows.gap()
     for name, value in values.items():
         if isinstance(value, str):

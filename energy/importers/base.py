@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from energy.importers.mapping import Mapping as ColumnMapping
 
 ENTRY_POINT_GROUP = "energy.importers"
-_HEAD_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +155,11 @@ def detect(path: Path) -> list[tuple[str, str]]:
     InputFileError
         The file cannot be read.
     """
-    from energy.importers.tabular import check_readable
+    from energy.importers.text_input import HEAD_BYTES, check_readable, read_some, unpacked
 
     check_readable(path)
-    head = _head(path)
+    with unpacked(path) as stream:
+        head = read_some(stream, path, HEAD_BYTES)
     found = []
     for name in importer_names():
         known = known_format(name)
@@ -167,19 +167,6 @@ def detect(path: Path) -> list[tuple[str, str]]:
         if reason is not None:
             found.append((name, reason))
     return found
-
-
-def _head(path: Path) -> bytes:
-    import pyarrow as pa
-
-    from energy.errors import InputFileError
-
-    try:
-        with pa.input_stream(str(path)) as stream:
-            data: bytes = stream.read(_HEAD_BYTES)
-            return data
-    except (OSError, pa.ArrowException) as error:
-        raise InputFileError(f"{path.name}: cannot be unpacked. Copy it again.") from error
 
 
 def importer(name: str) -> Importer:

@@ -24,9 +24,10 @@ from energy.importers.codecarbon_rows import WHAT, Choice, Measured, Row, choose
 from energy.importers.convert import Floats, Ints, Mask, Refusals, Words, numbers, words
 from energy.importers.mapping import ColumnRule
 from energy.importers.places import places
+from energy.importers.power import MOST_W
 from energy.importers.runs import check_chip_count, chips_of_runs, jobs_batch, moments
 from energy.importers.tabular import RawBatch
-from energy.importers.text_files import head_of
+from energy.importers.text_input import head_text
 from energy.importers.times import instants
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 MOST_SECONDS = 10 * 365 * 86_400
 _MOST_KWH = 1e9
 _MOST_GPUS = 1e6
+_MOST_GPUS_OF_ONE_NODE = 64
 _HOSTS = ("host", "hostname", "node")
 _MACHINE = ("os", "cpu_model", "cpu_count", "gpu_model", "gpu_count", "ram_total_size", "longitude", "latitude")
 _TEXTS = ("timestamp", "project_name", "run_id", "task_name", "tracking_mode", "gpu_model")
@@ -54,8 +56,8 @@ class CodeCarbonImporter:
 
     def detect(self, path: Path, head: bytes) -> str | None:
         """Return why the file is CodeCarbon's, from its first bytes; None where it is not."""
-        for number, line in enumerate(head_of(path, head).split(b"\n")[:20], 1):
-            text = line.decode("utf-8", "replace").strip("\r")
+        for number, line in enumerate(head_text(head).split("\n")[:20], 1):
+            text = line.strip("\r")
             for separator in ",;\t":
                 if is_header([cell.strip(' "') for cell in text.split(separator)]):
                     return f"line {number} names timestamp, duration and emissions, as {WHAT} does"
@@ -65,7 +67,7 @@ class CodeCarbonImporter:
         """Yield runs; refuse what cannot be right, with its line and remedy."""
         import pyarrow as pa
 
-        rows, rejects = read_rows(path)
+        rows, rejects = read_rows(path, context)
         raw = _raw(rows)
         typed = Refusals(raw)
         values = _Values(raw, rows, context, typed)
@@ -114,6 +116,15 @@ class _Values:
         of_model = np.array([number or 0 for _, number, _ in models], np.float64)
         self.count = np.where(self.counted, self.count, of_model)
         self.counted |= of_model > 0
+        watts = self.gpu * 3.6e6 / np.maximum(seconds, 1.0)  # a boards' mean; time stamps are whole seconds
+        most_w = MOST_W * np.where(self.counted, np.maximum(self.count, 1.0), _MOST_GPUS_OF_ONE_NODE)
+        refusals.add_each(
+            timed & self.has_gpu & (watts > most_w),
+            lambda row: (
+                f"gpu_energy {self.gpu[row]:g} kWh in {seconds[row]:g} s is {watts[row]:,.0f} W, more than its GPUs "
+                f"can draw ({most_w[row]:,.0f} W): check its unit"
+            ),
+        )
         # no GPU seen by the tracker is none; where cells were lost, their number is not known
         none = ~self.counted & ~self.short & (self.gpu == 0)
         self.count_known: Mask = self.counted | none

@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 
 from energy.errors import InputFileError
-from energy.importers.base import Reject
-from energy.importers.text_files import whole_text
+from energy.importers.base import Context, Reject
+from energy.importers.text_input import note_open_end, whole_text
 
 WHAT = "CodeCarbon's emissions.csv"
 NEEDED = ("timestamp", "duration")
@@ -93,7 +93,7 @@ def is_header(cells: Sequence[str]) -> bool:
     return set(NEEDED) <= set(cells) and len(_TELLING & set(cells)) >= 2
 
 
-def read_rows(path: Path) -> tuple[list[Row], list[Reject]]:
+def read_rows(path: Path, context: Context) -> tuple[list[Row], list[Reject]]:
     """Return the lines under the header, and those that cannot be cut into columns.
 
     Raises
@@ -101,7 +101,7 @@ def read_rows(path: Path) -> tuple[list[Row], list[Reject]]:
     InputFileError
         No header, no rows, or no text.
     """
-    text = whole_text(path, WHAT)
+    text = whole_text(path, WHAT, context)
     header: list[str] = []
     rows: list[Row] = []
     rejects: list[Reject] = []
@@ -128,6 +128,8 @@ def read_rows(path: Path) -> tuple[list[Row], list[Reject]]:
         raise InputFileError(
             f"{path.name}: no line names timestamp, duration and emissions: this is not {WHAT}. Nothing was stored."
         )
+    if not text.endswith(("\n", "\r")):
+        note_open_end(path, reader.line_num, context)
     if not rows and not rejects:
         raise InputFileError(f"{path.name} has a header and no rows: nothing to ingest, nothing was stored.")
     return rows, rejects

@@ -21,7 +21,7 @@ from energy.importers.reading_rows import (
     text_or_none,
     time_of_file,
 )
-from energy.importers.text_input import decoded_head, text_lines
+from energy.importers.text_input import head_text, text_lines
 
 _NOW = re.compile(r"\s*(instantaneous power reading|current power)\s*:\s*(.*)", re.IGNORECASE)
 _STATE = re.compile(r"\s*(power reading state is|power measurement)\s*:\s*(.*)", re.IGNORECASE)
@@ -61,7 +61,7 @@ class IpmiDcmiImporter:
 
     def detect(self, path: Path, head: bytes) -> str | None:
         """Return why the file is of this format, or ``None``."""
-        text = decoded_head(head)
+        text = head_text(head)
         for line in text.splitlines():
             found = _NOW.match(line)
             if found:

@@ -41,14 +41,21 @@ FIELDS_OF_FORMAT: dict[str, dict[str, bool]] = {
         "power": False,
         "utilisation": False,
         "energy": False,
+        "counter": False,
     },
     "allocations": {"job_id": True, "host": True, "device_index": True, "start_utc": True, "end_utc": True},
     "hosts": {"host": True, "chip_name": True, "chip_count": True, "site": False, "from_utc": False, "to_utc": False},
 }
 
-_NEEDS_BOUNDARY = ("power", "energy")
+_NEEDS_BOUNDARY = ("power", "energy", "counter")
 _TIMES = ("submit_utc", "start_utc", "end_utc", "time_utc", "from_utc", "to_utc")
-_DIMENSION = {("power", "power"): "mW_chip", ("power", "energy"): "uJ_chip", ("jobs", "energy"): "kWh_chip"}
+_DIMENSION = {
+    ("power", "power"): "mW_chip",
+    ("power", "energy"): "uJ_chip",
+    ("power", "counter"): "uJ_chip",
+    ("jobs", "energy"): "kWh_chip",
+}
+_READINGS = ("power", "utilisation", "energy", "counter")
 
 
 class ColumnRule(BaseModel):
@@ -77,6 +84,9 @@ class Mapping(BaseModel):
         Zone of times that carry none; ``--timezone`` wins.
     interval : str or None
         Sampling interval of readings such as ``60 s``; taken from the file where it is not given, and said so.
+    counter_range : str or None
+        A counter of energy counts from 0 to just below this and begins again, such as ``262143.328850 J_chip``; a fall
+        of a counter whose range is not given is a restart.
     note : str or None
         Origin of the format.
     """
@@ -89,6 +99,7 @@ class Mapping(BaseModel):
     dialect: str | None = None
     timezone: str | None = None
     interval: str | None = None
+    counter_range: str | None = None
     columns: dict[str, ColumnRule]
     sha256: str = ""
 
@@ -119,14 +130,42 @@ def _check(mapping: Mapping, where: str) -> Mapping:
     missing = [name for name, needed in known.items() if needed and name not in mapping.columns]
     if missing:
         raise MappingError(f"{where}: the mapping names no column for {', '.join(missing)}. Add it under columns.")
-    if mapping.format == "power" and not any(name in mapping.columns for name in ("power", "utilisation", "energy")):
-        raise MappingError(f"{where}: map at least one of power, utilisation, energy under columns.")
+    if mapping.format == "power" and not any(name in mapping.columns for name in _READINGS):
+        raise MappingError(f"{where}: map at least one of {', '.join(_READINGS)} under columns.")
+    if mapping.counter_range is not None:
+        if "counter" not in mapping.columns:
+            raise MappingError(f"{where}: counter_range belongs to a counter: map counter under columns, or remove it.")
+        counter_range_microj(mapping, where)
     return mapping
+
+
+def counter_range_microj(mapping: Mapping, where: str) -> int | None:
+    """Return the range of a mapping's counter in whole µJ, or ``None`` where it is not given.
+
+    Raises
+    ------
+    MappingError
+        It is no energy at the board, or is not between 1 J and 9.2e12 J.
+    """
+    from energy import units
+
+    if mapping.counter_range is None:
+        return None
+    try:
+        value = float(units.read(mapping.counter_range, "uJ_chip", field="counter_range").value.magnitude)
+    except EnergyError as error:
+        raise MappingError(f"{where}: mapping: {error}") from error
+    if not 1e6 <= value < 9.2e18:
+        raise MappingError(
+            f"{where}: mapping: counter_range must be between 1 J and 9.2e12 J, got {mapping.counter_range}: "
+            "correct it."
+        )
+    return round(value)
 
 
 def _check_boundary(where: str, name: str, rule: ColumnRule) -> None:
     if rule.unit is None or rule.unit.rpartition("_")[2] not in BOUNDARIES:
-        example = "W_chip" if name == "power" else "kWh_chip"
+        example = {"power": "W_chip", "counter": "mJ_chip"}.get(name, "kWh_chip")
         raise MappingError(
             f"{where}: {name} (column {rule.column}) needs a unit with its measurement boundary, such as {example}; "
             f"boundaries: {', '.join(BOUNDARIES)}."

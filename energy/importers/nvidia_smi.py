@@ -22,7 +22,7 @@ from energy.importers.reading_rows import (
     text_or_none,
     whole_index,
 )
-from energy.importers.text_input import decoded_head, text_lines
+from energy.importers.text_input import head_text, text_lines
 
 # Means before instants: a mean over a second stands better for the time until the next sample.
 _BOARD_POWER = ("power.draw.average", "power.draw", "power.draw.instant")
@@ -84,7 +84,7 @@ class NvidiaSmiImporter:
 
     def detect(self, path: Path, head: bytes) -> str | None:
         """Return why the file is of this format, or ``None``."""
-        text = decoded_head(head)
+        text = head_text(head)
         first = next((line for line in text.splitlines() if line.strip()), "")
         cells = _cells(first, _delimiter(first))
         names = {cell.strip().casefold().split(" [")[0] for cell in cells}

@@ -24,8 +24,8 @@ from energy.importers.convert import Floats, Ints, Mask, Refusals, numbers, text
 from energy.importers.mapping import ColumnRule
 from energy.importers.places import places
 from energy.importers.runs import check_chip_count, chips_of_runs, jobs_batch, moments
-from energy.importers.tabular import RawBatch, check_readable, header_of, read_batches
-from energy.importers.text_files import HEAD_BYTES, head_of, read_some, unpacked, whole_text
+from energy.importers.tabular import RawBatch, header_of, read_batches
+from energy.importers.text_input import HEAD_BYTES, Utf8Stream, check_readable, head_text, whole_text
 from energy.importers.times import instants
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ class OpenCostImporter:
 
     def detect(self, path: Path, head: bytes) -> str | None:
         """Return why the file is OpenCost's, from its first bytes; None where it is not."""
-        start = head_of(path, head)
-        if start.lstrip()[:1] in (b"{", b"["):
-            found = b'"properties"' in start and (b'"gpuHours"' in start or b'"cpuCoreHours"' in start)
+        start = head_text(head)
+        if start.lstrip()[:1] in ("{", "["):
+            found = '"properties"' in start and ('"gpuHours"' in start or '"cpuCoreHours"' in start)
             return "allocations with gpuHours or cpuCoreHours, as OpenCost's interface gives them" if found else None
-        line = start.split(b"\n", 1)[0].decode("utf-8", "replace").casefold()
+        line = start.split("\n", 1)[0].casefold()
         names = {cell.strip(' "\r') for cell in line.split(",")}
         if "gpus" in names and len(_CSV_TELLING & names) >= 4:
             return "line 1 names Namespace, ControllerKind, GPUs: OpenCost's CSV export"
@@ -75,13 +75,13 @@ class OpenCostImporter:
 
 def _is_json(path: Path) -> bool:
     check_readable(path)
-    with unpacked(path) as stream:
-        head = read_some(stream, path, HEAD_BYTES)
-    return head_of(path, head).lstrip()[:1] in (b"{", b"[", b"<", b"")  # a web page is refused as text that is none
+    with Utf8Stream(path) as stream:
+        head = stream.read(HEAD_BYTES)
+    return head.lstrip()[:1] in (b"{", b"[", b"<", b"")  # a web page is refused as text that is none
 
 
 def _read_json(path: Path, context: Context) -> Iterator[Batch]:
-    data = _loaded(path)
+    data = _loaded(path, context)
     rows: list[tuple[int, dict[str, str | None]]] = []
     rejects: list[Reject] = []
     number = 0
@@ -100,8 +100,8 @@ def _read_json(path: Path, context: Context) -> Iterator[Batch]:
         yield _batch(_raw(rows, rejects), context)
 
 
-def _loaded(path: Path) -> Any:
-    text = whole_text(path, WHAT)
+def _loaded(path: Path, context: Context) -> Any:
+    text = whole_text(path, WHAT, context)
     try:
         # numbers stay as they are written, so that each is checked with its row
         return json.loads(text, parse_float=str, parse_int=str, parse_constant=str)

@@ -67,7 +67,7 @@ def places(host: Words, time_ms: Ints, timed: Mask, context: Context, refusals: 
             inside = rows & (time_ms >= _or(period.from_ms, -(1 << 62))) & (time_ms < _or(period.to_ms, 1 << 62))
             place[inside] = number
             found |= inside
-        refusals.add_each(rows & ~found, lambda row, name=host.names[code]: _outside(name, int(time_ms[row])))
+        refusals.add_each(rows & ~found, lambda row, name=host.names[code]: outside_periods(name, int(time_ms[row])))
     return Places(place, periods)
 
 
@@ -81,7 +81,8 @@ def _unknown_host(name: str) -> str:
     return f"host {name[:60]} is in no site: add it to hosts in site.yaml, or ingest an inventory"
 
 
-def _outside(name: str, time_ms: int) -> str:
+def outside_periods(name: str, time_ms: int) -> str:
+    """Return why a row of a host has no place at a time between or outside the host's periods."""
     moment = datetime.fromtimestamp(time_ms / 1000, UTC)
     return (
         f"host {name} is in no site at {moment:%Y-%m-%dT%H:%MZ}: correct its from and to in site.yaml or in the "

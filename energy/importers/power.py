@@ -9,7 +9,7 @@ import numpy as np
 
 from energy.importers.base import Batch, Context, HostPeriod
 from energy.importers.convert import Floats, Ints, Mask, Refusals, numbers, words
-from energy.importers.mapping import Mapping
+from energy.importers.mapping import Mapping, counter_range_microj
 from energy.importers.places import Places, check_device, places
 from energy.importers.tabular import RawBatch, ahead, read_batches
 from energy.importers.times import instants
@@ -25,7 +25,7 @@ class PowerImporter:
     """Generic importer of board readings."""
 
     name = "power"
-    meaning = "readings of boards: power (…_chip), utilisation or energy by host, device and time"
+    meaning = "readings of boards: power (…_chip), utilisation, energy or a counter of it by host, device and time"
 
     def read(self, path: Path, mapping: Mapping, context: Context) -> Iterator[Batch]:
         """Yield readings: ``host`` (dictionary), ``device_index``, ``time_ms``, and what was read."""
@@ -47,8 +47,10 @@ def _batch(raw: RawBatch, mapping: Mapping, context: Context) -> Batch:
     check_device(index, indexed, host, at, refusals)
     power, has_power = _read(raw, mapping, "power", "mW_chip", refusals)
     used, has_use = _utilisation(raw, mapping, refusals)
-    energy, has_energy = _energy(raw, mapping, refusals)
-    refusals.add_where(~(has_power | has_use | has_energy), "no reading in the row: leave it out; a gap is not zero")
+    energy, has_energy = _energy(raw, mapping, "energy", refusals)
+    counter, has_counter = _energy(raw, mapping, "counter", refusals)
+    has_any = has_power | has_use | has_energy | has_counter
+    refusals.add_where(~has_any, "no reading in the row: leave it out; a gap is not zero")
     power = _check_most(power, has_power, at, refusals)
     return refusals.batch(
         {
@@ -58,6 +60,8 @@ def _batch(raw: RawBatch, mapping: Mapping, context: Context) -> Batch:
             "power_milliw": _whole(power, has_power),
             "utilisation_pct": pa.array(used.astype(np.float32), mask=None if has_use.all() else ~has_use),
             "energy_microj": _whole(energy, has_energy),
+            "counter_microj": _whole(counter, has_counter),
+            "counter_range_microj": _range(mapping, has_counter),
         }
     )
 
@@ -70,6 +74,15 @@ def _whole(values: Floats, present: Mask) -> object:
     return pa.array(np.rint(values).astype(np.int64), mask=None if present.all() else ~present)
 
 
+def _range(mapping: Mapping, has_counter: Mask) -> object:
+    import pyarrow as pa
+
+    span = counter_range_microj(mapping, mapping.name)
+    if span is None:
+        return pa.nulls(has_counter.size, pa.int64())
+    return pa.array(np.full(has_counter.size, span), mask=None if has_counter.all() else ~has_counter)
+
+
 def _read(raw: RawBatch, mapping: Mapping, field: str, unit: str, refusals: Refusals) -> tuple[Floats, Mask]:
     from energy import units
 
@@ -80,11 +93,11 @@ def _read(raw: RawBatch, mapping: Mapping, field: str, unit: str, refusals: Refu
     return values * units.scale(str(rule.unit), unit), present
 
 
-def _energy(raw: RawBatch, mapping: Mapping, refusals: Refusals) -> tuple[Floats, Mask]:
-    energy, present = _read(raw, mapping, "energy", "uJ_chip", refusals)
+def _energy(raw: RawBatch, mapping: Mapping, field: str, refusals: Refusals) -> tuple[Floats, Mask]:
+    energy, present = _read(raw, mapping, field, "uJ_chip", refusals)
     over = present & (energy > _MOST_ENERGY_MICROJ)
     if over.any():
-        column = mapping.columns["energy"].column
+        column = mapping.columns[field].column
         refusals.add_where(over, f"{column} is over 2.5 GWh in one reading: check its unit in the mapping")
         energy = np.where(over, 0.0, energy)
     return energy, present & ~over

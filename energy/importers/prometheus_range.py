@@ -19,8 +19,8 @@ from energy.importers.convert import Floats, Mask
 from energy.importers.dcgm import METRICS, Metric, board_of, value_of
 from energy.importers.json_stream import JsonText, as_list
 from energy.importers.kinds import columns_of
-from energy.importers.reading_rows import LEAST_CODE, MOST_MICROJ, Rows
-from energy.importers.text_input import clean, decoded_head
+from energy.importers.reading_rows import LEAST_BOARD_W, LEAST_CODE, MOST_MICROJ, Rows
+from energy.importers.text_input import clean, head_text
 from energy.importers.times import EARLIEST_MS, LATEST_MS
 
 
@@ -33,7 +33,7 @@ class PrometheusRangeImporter:
 
     def detect(self, path: Path, head: bytes) -> str | None:
         """Return why the file is of this format, or ``None``."""
-        text = decoded_head(head).lstrip()
+        text = head_text(head).lstrip()
         if text.startswith("{") and re.search(r'"resultType"\s*:\s*"(matrix|vector)"', text):
             return "JSON with resultType matrix or vector, an answer of Prometheus"
         if text.startswith("{") and re.match(r'\{\s*"status"\s*:\s*"(success|error)"', text):
@@ -208,7 +208,11 @@ class _Reader:
         if metric.column == "power_milliw":
             most_w, rule = self._rows.limit(board["chip_name_given"])
             zero = (scaled == 0, "0 W of a board that answers is no reading: leave it out; a gap is not zero")
-            return [not_finite, below, zero, (scaled > most_w * 1000, f"the power is {rule}: check its unit")]
+            low = (
+                scaled < LEAST_BOARD_W * 1000,
+                f"the power is less than any board draws that answers ({LEAST_BOARD_W:g} W): check its unit",
+            )
+            return [not_finite, below, zero, low, (scaled > most_w * 1000, f"the power is {rule}: check its unit")]
         if metric.column == "utilisation_pct":
             return [not_finite, below, (scaled > 100, "the utilisation is over 100 %: correct it")]
         return [not_finite, below, (scaled >= MOST_MICROJ, "the counter is over 2.5 GWh: check its unit")]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from energy.importers.base import Context
 from energy.importers.reading_rows import Rows, checked_time, time_of_file
-from energy.importers.text_input import decoded_head, text_lines
+from energy.importers.text_input import head_text, text_lines
 
 _NAME = re.compile(r"[ \t]*([a-zA-Z_:][a-zA-Z0-9_:]*)")
 _LABELS = re.compile(r'[ \t]*(\{(?:[^"{}]++|"(?:[^"\\]++|\\.)*+")*+\})')
@@ -160,7 +160,7 @@ def detect_metric(head: bytes, starts: tuple[str, ...], what: str) -> str | None
     Prometheus text with up, an exporter's metric
 
     """
-    text = decoded_head(head)
+    text = head_text(head)
     if text.lstrip().startswith(("{", "[", "<")):
         return None
     for line in text.splitlines():

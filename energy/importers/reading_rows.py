@@ -48,6 +48,8 @@ LEAST_CODE = 9.2e18  # 2^63 less a little: DCGM, Slurm and AMD write "no value" 
 MOST_MICROJ = 9.2e18  # whole numbers of 64 bits
 ROWS_PER_BATCH = 1 << 16
 _MOST_REJECTS = 1 << 14
+LEAST_BOARD_W = 1.0  # mW read as W, or W as mW, are a factor of a thousand apart; idle accelerators draw several watts
+_CODE_OF_16_BITS_W = 65_535.0
 _NO_VALUE = {
     *("", "-", "--", "n/a", "na", "nan", "-nan", "+nan", "null", "none", "nil", "unknown", "err!", "error", "absent"),
     *("not supported", "unknown error", "not available", "no reading", "disabled", "(null)"),
@@ -300,6 +302,10 @@ class Rows:
             return value
         if value <= 0:
             return "0 W of a device that answers is no reading: leave it out; a gap is not zero"
+        if most_w is None and value < LEAST_BOARD_W * 1000:
+            return f"{value / 1000:g} W is less than any board draws that answers ({LEAST_BOARD_W:g} W): check its unit"
+        if most_w is not None and value == _CODE_OF_16_BITS_W * 1000:
+            return "65535 W is what 16 bits hold at most, and what controllers write for no value: a gap is not power"
         most, rule = self.limit(chip_name) if most_w is None else (most_w, f"more than any node draws ({most_w:g} W)")
         if value > most * 1000:
             return f"{value / 1000:g} W is {rule}: check its unit"

@@ -19,7 +19,7 @@ from energy.importers.reading_rows import (
     text_or_none,
     time_of_file,
 )
-from energy.importers.text_input import decoded_head, json_documents
+from energy.importers.text_input import head_text, json_documents
 
 _WHOLE = re.compile(r"server|system|chassis|node|total", re.IGNORECASE)
 _PART = re.compile(r"sub-?system|cpu|memory|gpu|fan|drive", re.IGNORECASE)
@@ -35,7 +35,7 @@ class RedfishImporter:
 
     def detect(self, path: Path, head: bytes) -> str | None:
         """Return why the file is of this format, or ``None``."""
-        text = decoded_head(head).lstrip()
+        text = head_text(head).lstrip()
         if not text.startswith(("{", "[")):
             return None
         found = re.search(r'"@odata\.type"\s*:\s*"#?(Power|EnvironmentMetrics)\.', text)

@@ -12,8 +12,8 @@ import numpy as np
 
 from energy.errors import InputFileError
 from energy.importers.base import Reject
-from energy.importers.tabular import RawBatch, check_readable
-from energy.importers.text_files import HEAD_BYTES, check_text, head_of, not_utf8, read_some, unpacked
+from energy.importers.tabular import RawBatch
+from energy.importers.text_input import HEAD_BYTES, Utf8Stream, check_readable, check_text, not_utf8
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,9 +111,9 @@ def read_header(path: Path) -> Header:
         The file is absent, empty, no text, or no line is a header of sacct.
     """
     check_readable(path)
-    with unpacked(path) as stream:
-        head = read_some(stream, path, HEAD_BYTES)
-    check_text(path, head_of(path, head), WHAT)
+    with Utf8Stream(path) as stream:
+        head = stream.read(HEAD_BYTES)
+    check_text(path, head.decode("utf-8", "replace"), WHAT)
     header = find_header(head)
     if header is None:
         raise InputFileError(f"{path.name}: no line names JobID and other columns, separated by `|`: {REMEDY}")
@@ -151,11 +151,11 @@ def _unreadable(path: Path, block: bytes, first: int, at: int, error: Exception)
 
 def _blocks(path: Path, skip: int) -> Iterator[tuple[bytes, bool]]:
     """Yield whole lines after the header, and whether the file ends here within a line."""
-    with unpacked(path) as stream:
-        read_some(stream, path, skip)
+    with Utf8Stream(path) as stream:
         rest = b""
-        while chunk := read_some(stream, path, _BLOCK_BYTES):
-            data = rest + chunk
+        while chunk := stream.read(_BLOCK_BYTES):
+            data = rest + chunk[skip:]
+            skip = 0
             cut = data.rfind(b"\n") + 1
             rest = data[cut:]
             if len(rest) > _LONGEST_LINE:

@@ -27,7 +27,7 @@ from energy.importers.runs import Held, OnRuns, check_chip_count, chips_of_runs,
 from energy.importers.sacct_lines import REMEDY, Header, Lines, find_header, read_header, read_lines
 from energy.importers.slurm_text import NO_ENERGY, Gpus, fixed_times, gpus_of, hosts_of, joules_of, seconds_of
 from energy.importers.tabular import RawBatch
-from energy.importers.text_files import head_of
+from energy.importers.text_input import head_text
 from energy.importers.times import instants
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class SlurmSacctImporter:
 
     def detect(self, path: Path, head: bytes) -> str | None:
         """Return why the file is sacct's, from its first bytes; None where it is not."""
-        header = find_header(head_of(path, head))
+        header = find_header(head_text(head).encode("utf-8", "replace"))
         return None if header is None else f"line {header.line} names JobID and other columns of sacct"
 
     def read(self, path: Path, mapping: Mapping | None, context: Context) -> Iterator[Batch]:
@@ -406,7 +406,7 @@ def _energy(
     raw: RawBatch, times: Times, share: Floats, run: Ints, refusals: Refusals, said: Left
 ) -> tuple[Floats, Mask]:
     """Return each row's energy at the plug in kWh, and which rows have one."""
-    joules, present = _joules(raw, refusals)
+    joules, present = _joules(raw, refusals, said)
     measured = present & (joules > 0)
     (start, _), (end, ended) = times["start"], times["end"]
     seconds = np.where(ended, end - start, 0) / 1000
@@ -421,7 +421,7 @@ def _energy(
     return (joules / _JOULES_PER_KWH)[run] * share, measured[run]
 
 
-def _joules(raw: RawBatch, refusals: Refusals) -> tuple[Floats, Mask]:
+def _joules(raw: RawBatch, refusals: Refusals, said: Left) -> tuple[Floats, Mask]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -429,7 +429,9 @@ def _joules(raw: RawBatch, refusals: Refusals) -> tuple[Floats, Mask]:
     value, present = np.zeros(size), np.zeros(size, bool)
     if "consumedenergyraw" in names:
         text = texts(raw.table, "consumedenergyraw")
-        text = pc.if_else(pc.is_in(text, pa.array(sorted(NO_ENERGY))), pa.scalar(None, pa.string()), text)
+        coded = pc.is_in(text, pa.array(sorted(NO_ENERGY)))
+        said.add("energies left out: a number that Slurm writes for no value", int(pc.sum(coded).as_py() or 0))
+        text = pc.if_else(coded, pa.scalar(None, pa.string()), text)
         title = _TITLES["consumedenergyraw"]
         value, present = numbers(pa.table({title: text}), title, refusals)
     elif "consumedenergy" in names:

@@ -14,6 +14,7 @@ import numpy as np
 
 from energy.errors import InputFileError, MappingError, did_you_mean
 from energy.importers.base import Reject
+from energy.importers.text_input import check_readable, unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +24,6 @@ Done = TypeVar("Done")
 ROWS_PER_BATCH = 1 << 19
 _CSV_BLOCK_BYTES = 16 << 20
 _DELIMITERS = ",;\t|"
-_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4"}
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _LONGEST_HEADER = 1 << 16
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -44,44 +44,11 @@ def is_parquet(path: Path) -> bool:
         return file.read(4) == b"PAR1"
 
 
-def check_readable(path: Path) -> None:
-    """Refuse what is no file, cannot be read, or is empty.
-
-    Raises
-    ------
-    InputFileError
-        One line with the file, the rule and the remedy.
-    """
-    if not path.exists():
-        near = did_you_mean(path.name, [item.name for item in path.parent.glob("*")] if path.parent.is_dir() else [])
-        raise InputFileError(f"{path}: no such file.{near}")
-    if path.is_dir():
-        raise InputFileError(f"{path} is a folder: name the files in it.")
-    if not path.is_file():
-        raise InputFileError(f"{path} is no regular file: save the data as a file first.")
-    if path.stat().st_size == 0:
-        raise InputFileError(f"{path.name} is empty (0 bytes): nothing was stored. Export it again.")
-    try:
-        path.open("rb").close()
-    except OSError as error:
-        raise InputFileError(f"{path} cannot be opened ({error.strerror}): allow reading it.") from error
-
-
-def _stream(path: Path) -> Any:
-    """Open a file for reading, unpacked; how it is packed is told by its first bytes, not by its name."""
-    import pyarrow as pa
-
-    with path.open("rb") as file:
-        head = file.read(4)
-    packed = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
-    return pa.input_stream(str(path), compression=packed)
-
-
 def _first_line(path: Path) -> str:
     import pyarrow as pa
 
     try:
-        with _stream(path) as stream:
+        with unpacked(path) as stream:
             head = stream.read(_LONGEST_HEADER)
     except (OSError, pa.ArrowException) as error:
         raise InputFileError(
@@ -252,7 +219,7 @@ def _has_quotes(path: Path) -> bool:
 
     count = 0
     try:
-        with _stream(path) as stream:
+        with unpacked(path) as stream:
             while chunk := stream.read(1 << 20):
                 count += chunk.count(b'"')
     except (OSError, pa.ArrowException) as error:
@@ -293,7 +260,7 @@ def _csv_batches(path: Path, columns: list[str], dictionary: list[str]) -> Itera
         ),
     }
     try:
-        with _stream(path) as stream, pc.open_csv(stream, **options) as reader:
+        with unpacked(path) as stream, pc.open_csv(stream, **options) as reader:
             for batch in reader:
                 yield from _cut(lines, pa.Table.from_batches([batch]), columns, quoted=quoted)
         rest = pa.table({name: pa.array([], pa.string()) for name in columns})

@@ -1,6 +1,7 @@
 """Give the energy of readings to whoever held the device, one UTC day at a time (``power.readings``).
 
-A day is read again only when its files, the allocations of that day or the chips of its hosts have changed.
+A day is read again only when its files, those of the day before or after, the allocations of that day or the chips of
+its hosts have changed.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ import numpy.typing as npt
 from energy.catalogue.chips import chip
 from energy.importers.power import MOST_OF_TDP
 from energy.importers.reading_rows import MOST_NODE_W
-from energy.ledger.counters import Counted, counted_intervals, insert_counter_hours
-from energy.ledger.telemetry import NONE, NOT_KNOWN_MS, Arrays, combined, day_number, read_day
+from energy.ledger.counters import counted_intervals, insert_counter_hours
+from energy.ledger.day_rows import DayRows
+from energy.ledger.telemetry import NONE, Arrays, day_number
 from energy.power.chip import chip_power
-from energy.power.readings import DAY_MS, TIER_CODES, Allocations, OwnedEnergy, Readings, energy_by_owner, sort_order
+from energy.power.counters import Counted, Held, held_and_bridged, is_late
+from energy.power.readings import DAY_MS, TIER_CODES, Allocations, Ints, OwnedEnergy, Readings, energy_by_owner
 
 if TYPE_CHECKING:
     import duckdb
 
 MEASURED, INTEGRATED, MODELLED = range(3)
-_ALONE_MS = 30_000  # a device that was read once in a day: what exporters are collected at by default
+_RULES = "chained over midnight, short gaps bridged"  # a version that follows other rules is reckoned again
 
 
 def register_devices(connection: duckdb.DuckDBPyConnection) -> None:
@@ -56,45 +59,21 @@ def attribute(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     for number in {day_number(Path(path).parts[2].partition("=")[2]) for path in done} - set(days):
         _clear(connection, number)
     kept: dict[str, str] = {}
+    day_rows = DayRows(folder, days)
     for number, paths in sorted(days.items()):
         held = _allocations(connection, number)
         curves = _curves(connection, number)
-        digest = _digest(paths, held, curves)
+        beside = [path for day in (number - 1, number, number + 1) for path in days.get(day, [])]
+        digest = _digest(beside, held, curves)
         kept |= dict.fromkeys(paths, digest)
         if any(done.get(path) != digest for path in paths):
             _clear(connection, number)
-            for rows in _day_rows(folder, paths):
-                _set_intervals(rows)
+            for rows in day_rows.of(number):
                 counted = counted_intervals(rows, _limits(rows, curves))
                 insert_counter_hours(connection, number, rows, counted)
                 _insert(connection, number, energy_by_owner(_readings(rows, curves, counted), held))
     connection.execute("DELETE FROM core.attributed_file")
     _insert_rows(connection, kept)
-
-
-def _day_rows(folder: Path, paths: list[str]) -> list[Arrays]:
-    """Read the files of one day; where a host changed its site between two files, its boards still count once."""
-    days = [read_day(folder / path) for path in paths]
-    devices = [np.unique(rows["device_key"]) for rows in days]
-    if len(days) == 1 or np.unique(np.concatenate(devices)).size == sum(keys.size for keys in devices):
-        return days
-    # of two readings of one device and time the one that was stored first counts, as it does within a file
-    days.sort(key=lambda rows: int(rows["batch_id"].min()))
-    both = {name: np.concatenate([rows[name] for rows in days]) for name in days[0]}
-    order = sort_order(both["device_key"], both["time_ms"].astype(np.int64))
-    return [combined({name: values[order] for name, values in both.items()})]
-
-
-def _set_intervals(rows: Arrays) -> None:
-    """Give readings of files that do not tell their interval the most frequent step between such readings that day."""
-    unknown = rows["interval_ms"] == NOT_KNOWN_MS
-    if not unknown.any():
-        return
-    step = np.diff(rows["time_ms"])
-    step = step[(np.diff(rows["device_key"]) == 0) & unknown[1:] & unknown[:-1]]
-    values, count = np.unique(step, return_counts=True)
-    usual = int(values[np.argmax(count)]) if step.size else _ALONE_MS
-    rows["interval_ms"] = np.where(unknown, usual, rows["interval_ms"]).astype(np.int32)
 
 
 def _insert_rows(connection: duckdb.DuckDBPyConnection, kept: dict[str, str]) -> None:
@@ -123,7 +102,7 @@ def _allocations(connection: duckdb.DuckDBPyConnection, number: int) -> Allocati
 
 def _digest(paths: list[str], held: Allocations, curves: list[Curve]) -> str:
     """Return what a day's result depends on; a file's path holds the hash of its content."""
-    digest = hashlib.sha256("\n".join(paths).encode())
+    digest = hashlib.sha256("\n".join([_RULES, *paths]).encode())
     for values in (held.allocation_key, held.device_key, held.share, held.start_ms, held.end_ms):
         digest.update(np.ascontiguousarray(values).tobytes())
     digest.update(repr(curves).encode())
@@ -131,7 +110,10 @@ def _digest(paths: list[str], held: Allocations, curves: list[Curve]) -> str:
 
 
 class Curve(NamedTuple):
-    """Idle and maximum watts of a device while its host holds one kind of chip, times in ms of the day."""
+    """Idle and maximum watts of a device while its host holds one kind of chip, times in ms of the day.
+
+    From a day before it to a day after it, so that neighbours judge the readings beside midnight alike.
+    """
 
     device_key: int
     start_ms: int
@@ -144,15 +126,15 @@ def _curves(connection: duckdb.DuckDBPyConnection, number: int) -> list[Curve]:
     """Return the curves of one day's devices whose chip is known; a host may change its chips."""
     start = number * DAY_MS
     rows = connection.execute(
-        "SELECT device.device_key, host.chip_id, coalesce(epoch_ms(host.from_utc) - ?, 0), "
+        "SELECT device.device_key, host.chip_id, coalesce(epoch_ms(host.from_utc) - ?, ?), "
         "coalesce(epoch_ms(host.to_utc) - ?, ?) FROM core.device AS device JOIN core.host AS host "
         "ON host.host = device.host WHERE device.device_scope = 'board' AND host.chip_id IS NOT NULL "
         "AND coalesce(epoch_ms(host.from_utc) < ?, true) "
         "AND coalesce(epoch_ms(host.to_utc) > ?, true) ORDER BY 1, 3, 2",
-        [start, start, DAY_MS, start + DAY_MS, start],
+        [start, -DAY_MS, start, 2 * DAY_MS, start + 2 * DAY_MS, start - DAY_MS],
     ).fetchall()
     return [
-        Curve(int(device_key), max(0, int(begin)), min(DAY_MS, int(end)), known.idle_w, known.tdp_w)
+        Curve(int(device_key), max(-DAY_MS, int(begin)), min(2 * DAY_MS, int(end)), known.idle_w, known.tdp_w)
         for device_key, known, begin, end in ((key, chip(name), begin, end) for key, name, begin, end in rows)
         if known.idle_w is not None and known.tdp_w is not None
     ]
@@ -173,6 +155,8 @@ def _modelled_w(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
 def _limits(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
     """Return the most that each row's board can draw, in mW; of plugs and unknown chips what no node draws."""
     most = np.full(rows["time_ms"].size, MOST_NODE_W * 1000)
+    if not (rows["counter_microj"] != NONE).any():  # only a counter is judged by it
+        return most
     begin = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="left")
     finish = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="right")
     for curve, first, last in zip(curves, begin.tolist(), finish.tolist(), strict=True):
@@ -184,54 +168,84 @@ def _limits(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
 def _readings(rows: Arrays, curves: list[Curve], counted: Counted) -> Readings:
     """Turn stored rows into power by tier: energy first, then power, then utilisation through the curve.
 
-    A counter gives the energy until the device's next reading, also over readings that are missing in between.
-
-    A row that gives utilisation alone, of a chip that is not disclosed, is no reading: its time stays a gap.
+    A counter gives the energy until the device's next reading, also over readings that are missing in between. Short
+    gaps are bridged, with the tier "modelled". A row that gives utilisation alone, of a chip that is not disclosed, is
+    no reading: its time stays a gap.
     """
     power = rows["power_milliw"].astype(np.int64)
+    sampling = rows["interval_ms"].astype(np.int64)
     tier = np.full(power.size, INTEGRATED, np.int64)
+    counted_ms = np.zeros(power.size, np.int64)
     has_energy = rows["energy_microj"] != NONE
-    interval = rows["interval_ms"].astype(np.int64)
-    power[has_energy] = np.rint(rows["energy_microj"][has_energy] / interval[has_energy]).astype(np.int64)
-    tier[has_energy] = MEASURED
+    if has_energy.any():
+        power[has_energy] = np.rint(rows["energy_microj"][has_energy] / sampling[has_energy]).astype(np.int64)
+        tier[has_energy] = MEASURED
+        # an energy is of its interval; where the next reading is a little late it stands until then, as power does
+        alone = has_energy & is_late(counted.interval_ms, sampling)
+        counted_ms[alone] = sampling[alone]
     power[counted.is_good] = counted.power_milliw[counted.is_good]
-    interval[counted.is_good] = counted.interval_ms[counted.is_good]
+    counted_ms[counted.is_good] = counted.interval_ms[counted.is_good]
     tier[counted.is_good] = MEASURED
-    only_use = (power == NONE) & ~has_energy
+    keep = _modelled(rows, curves, power, tier, tier == MEASURED)
+    at = np.flatnonzero(keep)
+    may_bridge = _may_bridge(keep, at, counted)
+    device, time = rows["device_key"].astype(np.int64), rows["time_ms"].astype(np.int64)
+    columns = [device, time, power, sampling, counted_ms]
+    device, time, power, sampling, counted_ms = columns if keep.all() else [column[at] for column in columns]
+    held = held_and_bridged(device, time, power, sampling, counted_ms, may_bridge)
+    return _of_day(device, tier if keep.all() else tier[at], sampling, held, bool(counted_ms.any()))
+
+
+def _may_bridge(keep: npt.NDArray[np.bool_], at: Ints, counted: Counted) -> npt.NDArray[np.bool_]:
+    """Return which kept rows may be bridged to the next: no more than one row between says nothing, and why is clear.
+
+    So a bridge depends on the intervals beside it alone, and days that are reckoned one by one agree on it.
+    """
+    if at.size in (0, keep.size):
+        return np.ones(at.size, bool)
+    unclear = np.cumsum(counted.is_unclear & ~keep)
+    return np.append((unclear[at[1:]] == unclear[at[:-1]]) & (np.diff(at) <= 2), False)
+
+
+def _modelled(
+    rows: Arrays, curves: list[Curve], power: Ints, tier: Ints, is_measured: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Give rows with utilisation alone the power of their chip's curve; return which rows say something."""
+    only_use = (power == NONE) & ~is_measured
     keep = np.ones(power.size, bool)
-    nothing = only_use & np.isnan(rows["utilisation_pct"])  # a counter alone, whose interval is not known
-    keep[nothing] = False
-    only_use &= ~nothing
+    keep[only_use & np.isnan(rows["utilisation_pct"])] = False  # a counter alone, whose interval is not known
+    only_use &= keep
     if only_use.any():
         modelled = _modelled_w({name: values[only_use] for name, values in rows.items()}, curves)
         at = np.flatnonzero(only_use)
         keep[at[~np.isfinite(modelled)]] = False
         power[at] = np.where(np.isfinite(modelled), np.rint(np.nan_to_num(modelled) * 1000), 0).astype(np.int64)
         tier[at] = MODELLED
-    columns = (rows["device_key"].astype(np.int64), rows["time_ms"].astype(np.int64), power, interval, tier)
-    readings = Readings(*(column if keep.all() else column[keep] for column in columns))
-    return _from_its_time_on(readings, (rows["interval_ms"] if keep.all() else rows["interval_ms"][keep]))
+    return keep
 
 
-def _from_its_time_on(readings: Readings, sampling_ms: npt.NDArray[np.int64]) -> Readings:
-    """Keep a device's first reading from standing for more than one sampling interval before it.
+def _of_day(device: Ints, tier: Ints, sampling: Ints, held: Held, has_counted: bool) -> Readings:
+    """Cut what stands for a part of the day out of a series, long parts in pieces of one sampling interval.
 
-    Counted energy until the next reading may have a long interval, which must not reach back to midnight: such a
-    reading is cut in two, and only its first part is short enough to ask.
+    Each piece belongs to whoever holds the device when it begins, as if the missing readings were there.
     """
-    first = np.ones(readings.time_ms.size, bool)
-    first[1:] = readings.device_key[1:] != readings.device_key[:-1]
-    at = np.flatnonzero(first & (sampling_ms <= readings.time_ms) & (readings.time_ms < readings.interval_ms))
-    if not at.size:
-        return readings
-    cut = sampling_ms[at].astype(np.int64)
-    time = np.insert(readings.time_ms, at + 1, readings.time_ms[at] + cut)
-    interval = readings.interval_ms.copy()
-    interval[at] = cut
-    interval = np.insert(interval, at + 1, readings.interval_ms[at] - cut)
-    rest = (np.insert(values, at + 1, values[at]) for values in (readings.power_milliw, readings.tier_code))
-    power, tier = rest
-    return Readings(np.insert(readings.device_key, at + 1, readings.device_key[at]), time, power, interval, tier)
+    start, end = np.maximum(held.start_ms, 0), np.minimum(held.end_ms, DAY_MS)
+    inside = np.flatnonzero(end > start)
+    row, power, start, end = (values[inside] for values in (held.row, held.power_milliw, start, end))
+    tiers = tier[row]
+    has_bridges = bool(held.is_bridged.any())
+    if has_bridges:
+        tiers[held.is_bridged[inside]] = MODELLED
+    if not (has_bridges or has_counted):
+        return Readings(device[row], start, power, end, tiers)
+    step = sampling[row]
+    long = is_late(end - start, step)
+    count = np.where(long, -((start - end) // step), 1)
+    piece = np.repeat(np.arange(row.size), count)
+    number = np.arange(piece.size) - np.repeat(np.cumsum(count) - count, count)
+    from_ms = start[piece] + number * step[piece]
+    to_ms = np.where(number == count[piece] - 1, end[piece], from_ms + step[piece])
+    return Readings(device[row][piece], from_ms, power[piece], to_ms, tiers[piece])
 
 
 def _clear(connection: duckdb.DuckDBPyConnection, number: int) -> None:

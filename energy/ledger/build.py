@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from energy.carbon.scope2 import SiteZones, factor_hours
+from energy.carbon.scope2 import FactorHours, SiteZones, factor_hours
 from energy.catalogue.chips import Chip, chip
 from energy.catalogue.factors import factor
 from energy.catalogue.profiles import IntensityProfile, all_profiles
@@ -17,13 +17,15 @@ from energy.catalogue.zones import zone
 from energy.errors import FactorError, SiteFileError
 from energy.facility.pue import pue_by_hour
 from energy.ledger import attribution
+from energy.ledger.layout import SETTING, bring_up_to_date, layout
+from energy.ledger.periods import ZoneSpan, described, hours_by_span
 from energy.ledger.site_file import OWN_READINGS, HostGroup, Site, SiteFile, expand_pattern
 from energy.ledger.store import Build
 from energy.power.accuracy import READING_ERROR
 from energy.power.defaults import OwnReadings, default_power, own_power
 from energy.provenance import factor_basis
 from energy.schema import TABLES
-from energy.schema.ddl import comments, create_table
+from energy.schema.ddl import comments
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,6 +44,7 @@ _REBUILT = (
             "installed_hour",
             "energy_hour",
             "device_missing_hour",
+            "replaced_hour",
         )
     ),
     *(f"core.{name}" for name in ("pue_hour", "factor_hour")),
@@ -50,17 +53,11 @@ _REBUILT = (
 
 
 def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the layers, tables and comments that are not there yet, in one transaction."""
+    """Create the layers, tables and comments that are not there yet, in one transaction; renew older tables."""
     connection.execute("BEGIN")
     for layer in ("raw", "ref", "core"):
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {layer}")
-    present = {
-        f"{schema}.{name}"
-        for schema, name in connection.execute("SELECT schema_name, table_name FROM duckdb_tables()").fetchall()
-    }
-    for table in TABLES.values():
-        if table.kind == "table" and table.full_name not in present:
-            connection.execute("; ".join([create_table(table), *comments(table)]))
+    bring_up_to_date(connection)
     connection.execute("COMMIT")
 
 
@@ -170,7 +167,7 @@ def _sites_and_hosts(connection: duckdb.DuckDBPyConnection, site_file: SiteFile)
             {
                 "site_id": site_id,
                 "site_name": site.name or site_id,
-                "zone_id": zone(site.zone).zone_id,
+                "zone_id": _zone_text(site_id, site),
                 "timezone": site.timezone,
             }
             for site_id, site in site_file.sites.items()
@@ -349,36 +346,50 @@ def _pue(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
         )
 
 
-def zones_of(site_file: SiteFile, site_id: str) -> SiteZones:
-    """Return the grid zones that a site's factors come from.
+def _zone_text(site_id: str, site: Site) -> str:
+    spans = site.zone_spans(site_id)
+    return described(spans, [zone(span.zone).zone_id for span in spans], site.timezone)
+
+
+def zones_of(site_file: SiteFile, site_id: str, span: ZoneSpan) -> SiteZones:
+    """Return the grid zones that a site's factors come from in one period.
 
     Raises
     ------
     FactorError
         The zone has hours only, and no annual factor to stand beside them.
     """
-    site = site_file.sites[site_id]
-    annual = zone(site.zone)
+    annual = zone(span.zone)
     if not annual.annual_zone_id:
         raise FactorError(
             f"Site {site_id}: zone {annual.zone_id} has hours but no annual factor: {annual.note}. Set zone to an "
             "annual zone (energy catalogue zones) and hourly_zone to this one."
         )
-    residual = zone(site.residual_zone) if site.residual_zone else annual
+    residual = zone(span.residual_zone) if span.residual_zone else annual
     return SiteZones(
         site_id,
         annual.annual_zone_id,
         residual.annual_zone_id or residual.zone_id,
-        site.hourly_zone,
-        site.boundary,
+        span.hourly_zone,
+        site_file.sites[site_id].boundary,
         site_file.factor_policy,
     )
+
+
+def _factors_of(site_file: SiteFile, site_id: str, hours: Any) -> list[FactorHours]:
+    """Return the factors of a site for its hours, each by the zone that the site is in at that hour."""
+    spans = site_file.sites[site_id].zone_spans(site_id)
+    return [
+        item
+        for span, of_span in hours_by_span(site_id, hours, spans)
+        for item in factor_hours(zones_of(site_file, site_id, span), of_span)
+    ]
 
 
 def _factors(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
     used: set[str] = set()
     for site_id, hours in _hours_by_site(connection).items():
-        for item in factor_hours(zones_of(site_file, site_id), hours):
+        for item in _factors_of(site_file, site_id, hours):
             count = item.hours.size
             used.add(item.factor_id)
             insert(
@@ -439,6 +450,7 @@ def _settings(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> Non
         "basis_mix": site_file.basis_mix or "",
         "undisclosed_chips": ", ".join(site_file.undisclosed_chips),
         "code_version": __version__,
+        SETTING: layout(),
         "reading_error": f"{READING_ERROR.fraction:g}",
         "reading_error_source": READING_ERROR.source,
         "reading_error_status": READING_ERROR.status,

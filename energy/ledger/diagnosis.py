@@ -258,20 +258,28 @@ def _counters(ledger: Ledger, folder: Path) -> list[Finding]:
     rows = ledger.rows(
         "SELECT device.host, device.device_index, device.device_scope, sum(restart_count) AS fell, "
         "sum(stuck_count) AS stood, sum(jump_count) AS jumped, sum(energy_by_counter_chip_kwh) AS counted, "
-        "sum(energy_by_power_chip_kwh) AS held "
+        "sum(energy_by_power_chip_kwh) AS held, sum(wrap_count) AS wrapped, sum(ambiguous_wrap_count) AS unclear, "
+        "CAST(sum(least_energy_chip_kwh) AS DOUBLE) AS least_kwh "
         "FROM core.counter_hour AS hour JOIN core.device AS device ON device.device_key = hour.device_key "
         "GROUP BY ALL ORDER BY 1, 2"
     )
     findings = []
     for row in rows:
         apart = _percent(row["counted"] - row["held"], row["held"])
-        if not (row["fell"] or row["stood"] or row["jumped"] or abs(apart) > _COUNTER_APART_PCT):
+        if not (row["fell"] or row["stood"] or row["jumped"] or row["unclear"] or abs(apart) > _COUNTER_APART_PCT):
             continue
         which = "plug" if row["device_scope"] == "node" else f"board {row['device_index']}"
         text = (
             f"{which} of {row['host']}: counter fell {row['fell']}, stood still {row['stood']}, "
             f"jumped {row['jumped']} times; counter less power {apart:+.1f} % where both were read"
         )
+        if row["wrapped"] or row["unclear"]:
+            text += f"; went {row['wrapped']} times through its range"
+        if row["unclear"]:
+            text += (
+                f", and {row['unclear']} times perhaps once more (at least {row['least_kwh']:.6g} kWh, not counted): "
+                "read it more often"
+            )
         findings.append(Finding("check", text, ""))
     more = len(findings) - _MOST_LISTED
     if more > 0:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from energy.errors import SiteFileError, did_you_mean
 from energy.importers import Context, HostPeriod
@@ -18,6 +19,7 @@ from energy.ledger.store import Build
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 Hosts = Mapping[str, tuple[HostPeriod, ...]]
 
@@ -87,25 +89,61 @@ def context_of(
     )
 
 
-def one_site_of(hosts: Hosts) -> Callable[[str], str | None]:
-    """Return a look-up of a host's site for readings, whose files are kept by site.
+class HostSites:
+    """Site of each reading: that of its host, and of a host that moves between sites that of the reading's time.
 
-    Raises
-    ------
-    SiteFileError
-        From the look-up: the host moves between sites.
+    Attributes
+    ----------
+    names : list of str
+        All sites that have hosts.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> hosts = {"n-1": (HostPeriod("a", None, 8, None, 5000), HostPeriod("b", None, 8, 5000, None))}
+    >>> sites = HostSites(hosts)
+    >>> host = pa.array(["n-1", "n-1"]).dictionary_encode()
+    >>> [sites.names[code] for code in sites.codes(host, np.array([4999, 5000])).tolist()]
+    ['a', 'b']
+
     """
 
-    def look_up(host: str) -> str | None:
-        sites = sorted({period.site_id for period in hosts.get(host, ())})
-        if len(sites) > 1:
-            raise SiteFileError(
-                f"Host {host} moves between sites {' and '.join(sites)}: readings of such a host cannot be placed. "
-                "Give it another name at its new site, in site.yaml and in the files."
-            )
-        return sites[0] if sites else None
+    def __init__(self, hosts: Hosts) -> None:
+        self.names = sorted({period.site_id for periods in hosts.values() for period in periods})
+        self._number = {name: number for number, name in enumerate(self.names)}
+        self._hosts = hosts
+        self._moving = {
+            host: periods for host, periods in hosts.items() if len({period.site_id for period in periods}) > 1
+        }
 
-    return look_up
+    def codes(self, host: pa.DictionaryArray, time_ms: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        """Return the place of each row's site in ``names``; -1 where the host has none, or none at that time.
+
+        Parameters
+        ----------
+        host : dictionary array
+            Host of each row.
+        time_ms : array of int64
+            Time of each row, ms since 1970 UTC.
+        """
+        names = host.dictionary.to_pylist()
+        of_host = np.full(max(len(names), 1), -1, np.int32)
+        for number, name in enumerate(names):
+            periods = self._hosts.get(name, ())
+            if periods and name not in self._moving:
+                of_host[number] = self._number[periods[0].site_id]
+        code = np.asarray(host.indices)
+        out: npt.NDArray[np.int32] = of_host[code]
+        for number in (number for number, name in enumerate(names) if name in self._moving):
+            for period in self._moving[names[number]]:
+                begin = -(1 << 62) if period.from_ms is None else period.from_ms
+                finish = 1 << 62 if period.to_ms is None else period.to_ms
+                out[(code == number) & (time_ms >= begin) & (time_ms < finish)] = self._number[period.site_id]
+        return out
+
+    def places(self, host: str) -> tuple[HostPeriod, ...]:
+        """Return the periods of a host that moves between sites; none for any other host."""
+        return tuple(self._moving.get(host, ()))
 
 
 def follow(work: Build, site_file: SiteFile) -> None:
@@ -218,41 +256,76 @@ def _follow_jobs(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> 
 
 
 def _follow_readings(work: Build, hosts: Hosts) -> None:
-    """Move readings of hosts that now belong to another site into that site's files."""
+    """Move readings of hosts that now belong to another site, or move at another time, into the files of their site."""
     from energy.ledger.readings import forget_file, list_file, telemetry_files
     from energy.ledger.telemetry import merge_days, read_all, write_day
 
     connection = work.connection
     files = telemetry_files(connection)
-    if not files:
+    if not files or _stayed(connection, hosts):
         return
-    site_of_host = one_site_of(hosts)
-    device = connection.execute("SELECT device_key, host FROM core.device").fetchall()
-    before: dict[str, str] = dict(connection.execute("SELECT host, min(site_id) FROM core.host GROUP BY 1").fetchall())
-    now = {key: site_of_host(host) for key, host in device}
-    if all(now[key] == before.get(host, now[key]) for key, host in device):
-        return
-    names = sorted({site for site in now.values() if site is not None})
-    code = np.full(max(now) + 1, -1, np.int64)
-    for key, site in now.items():
-        code[key] = -1 if site is None else names.index(site)
+    sites = HostSites(hosts)
+    host_of = dict(connection.execute("SELECT device_key, host FROM core.device").fetchall())
     parts: dict[tuple[str, int], list[Any]] = defaultdict(list)
     for (site, day), path in files.items():
         rows = read_all(work.folder / path)
-        place = code[rows["device_key"]]
-        if (place < 0).any():
-            host = dict(device)[int(rows["device_key"][place < 0][0])]
-            raise SiteFileError(
-                f"site.yaml no longer has host {host}, but the ledger has its readings: put it back under hosts, with "
-                "`to:` if it was removed, or take its file back with `energy withdraw`."
-            )
-        if (place != (names.index(site) if site in names else -2)).any():
+        place = _sites_of_rows(sites, host_of, rows, day)
+        if (place != (sites.names.index(site) if site in sites.names else -2)).any():
             forget_file(connection, path)
             for number in np.unique(place).tolist():
-                parts[names[number], day].append({key: values[place == number] for key, values in rows.items()})
+                parts[sites.names[number], day].append({key: values[place == number] for key, values in rows.items()})
     left = telemetry_files(connection)
     for key, moved in parts.items():
         if key in left:
             moved.append(read_all(work.folder / left[key]))
             forget_file(connection, left[key])
         list_file(connection, write_day(work.folder, key, merge_days(moved)))
+
+
+def _stayed(connection: duckdb.DuckDBPyConnection, hosts: Hosts) -> bool:
+    """Tell whether every host with readings has the sites that it had in this version, at the same times."""
+    before: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for host, site_id, start, end in connection.execute(
+        "SELECT host, site_id, epoch_ms(from_utc), epoch_ms(to_utc) FROM core.host"
+    ).fetchall():
+        before[host].append((site_id, start, end))
+    for (host,) in connection.execute("SELECT DISTINCT host FROM core.device").fetchall():
+        now = [(period.site_id, period.from_ms, period.to_ms) for period in hosts.get(host, ())]
+        sites = {period[0] for period in (*now, *before[host])}
+        if not now or (len(sites) > 1 and set(now) != set(before[host])):
+            return False
+    return True
+
+
+def _sites_of_rows(sites: HostSites, host_of: dict[int, str], rows: Any, day: int) -> npt.NDArray[np.int32]:
+    """Return the site of each stored reading.
+
+    Raises
+    ------
+    SiteFileError
+        A reading has no place any more.
+    """
+    import pyarrow as pa
+
+    from energy.power.readings import DAY_MS
+
+    keys, code = np.unique(rows["device_key"], return_inverse=True)
+    names = pa.array([host_of[key] for key in keys.tolist()], pa.string())
+    host = pa.DictionaryArray.from_arrays(pa.array(code.astype(np.int32)), names)
+    time_ms = rows["time_ms"].astype(np.int64) + day * DAY_MS
+    place = sites.codes(host, time_ms)
+    if (place < 0).any():
+        row = int(np.flatnonzero(place < 0)[0])
+        name, batch_id = names[code[row]].as_py(), int(rows["batch_id"][row])
+        moment = datetime.fromtimestamp(int(time_ms[row]) / 1000, UTC)
+        if sites.places(name):
+            raise SiteFileError(
+                f"Host {name} is in no site at {moment:%Y-%m-%dT%H:%MZ}, but the ledger has its readings of then "
+                f"(batch {batch_id}): correct its from and to in site.yaml, or take the file back with "
+                f"`energy withdraw {batch_id}`."
+            )
+        raise SiteFileError(
+            f"site.yaml no longer has host {name}, but the ledger has its readings (batch {batch_id}): put it back "
+            f"under hosts, with `to:` if it was removed, or take its file back with `energy withdraw {batch_id}`."
+        )
+    return place

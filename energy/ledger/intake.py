@@ -11,9 +11,10 @@ from typing import Any
 
 from energy.errors import InputFileError, LedgerError, MappingError
 from energy.importers import Context, importer
-from energy.importers.base import KnownFormat, known_format
+from energy.importers.base import KnownFormat, detect, known_format
 from energy.importers.mapping import Mapping, load_mapping, match_mapping
-from energy.importers.tabular import check_readable, header_of
+from energy.importers.tabular import header_of
+from energy.importers.text_input import check_readable
 from energy.ledger.build import build, create_schema, first_row, insert_rows
 from energy.ledger.fleet import context_of, follow
 from energy.ledger.known_jobs import with_chip_counts
@@ -313,7 +314,39 @@ class _File:
 
 
 def _read(work: Build, site_file: SiteFile, request: Request, batch_id: int) -> _File:
-    """Import, check and store the rows of one file."""
+    """Import, check and store the rows of one file; one of another format is an error that names the format."""
+    try:
+        file = _read_as_told(work, site_file, request, batch_id)
+    except (InputFileError, MappingError) as error:
+        if other := _looks_like(request):
+            raise type(error)(f"{error} The file looks like {other}.") from error
+        raise
+    refused = int((first_row(work.connection, _REFUSED, [batch_id]) or (0,))[0])
+    if refused > file.counts.accepted + file.counts.duplicates and (other := _looks_like(request, mostly_refused=True)):
+        raise InputFileError(
+            f"{request.path.name} looks like {other}, not {request.format}: {refused:,} of {file.counts.read:,} rows "
+            f"cannot be read as {request.format}. Nothing was stored."
+        )
+    return file
+
+
+_REFUSED = "SELECT count(*) FROM raw.rejects WHERE batch_id = ?"
+
+
+def _looks_like(request: Request, *, mostly_refused: bool = False) -> str:
+    """Return the other known format that a file is of by its first bytes, and how to ingest it; empty for none."""
+    try:
+        found = detect(request.path)
+    except InputFileError:
+        return ""
+    others = [(name, reason) for name, reason in found if name != request.format]
+    if not others or (len(others) < len(found) and not mostly_refused):
+        return ""
+    name, reason = others[0]
+    return f"{name} ({reason}): try `energy ingest {name}`"
+
+
+def _read_as_told(work: Build, site_file: SiteFile, request: Request, batch_id: int) -> _File:
     reader = importer(request.format)
     context = replace(
         context_of(work.connection, site_file, request.site, request.timezone), host=request.host, time=request.time

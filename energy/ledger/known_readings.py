@@ -10,8 +10,9 @@ import numpy.typing as npt
 from energy.errors import InputFileError
 from energy.importers import Context
 from energy.importers.base import Reject, rejects_table
+from energy.importers.places import outside_periods
 from energy.ledger.devices import NODE_INDEX, Devices
-from energy.ledger.fleet import one_site_of
+from energy.ledger.fleet import HostSites
 from energy.ledger.readings import list_staged, telemetry_files
 from energy.ledger.rows import Counts, insert_rejects
 from energy.ledger.store import Build
@@ -37,8 +38,8 @@ def store_known_readings(
         No row of the file is a reading that can be stored.
     """
     devices = Devices.of(work.connection)
-    site_of = one_site_of(context.hosts)
-    stage = Stage(work.folder, batch_id, lambda *_: 0, site_of, None, NOT_KNOWN_MS)
+    sites = HostSites(context.hosts)
+    stage = Stage(work.folder, batch_id, lambda *_: 0, sites, None, NOT_KNOWN_MS)
     counts = Counts()
     modules = parts = 0
     for batch in batches:
@@ -53,10 +54,10 @@ def store_known_readings(
             modules += int(module.sum())
             table = _filter(table, ~module)
         if table.num_rows:
-            table, refused = _placed(table, kind, context)
+            table, refused = _placed(table, kind, context, sites)
             insert_rejects(work.connection, refused, batch_id, format_name, file_name)
         if table.num_rows:
-            stage.add_placed(*_with_devices(table, kind, devices, site_of))
+            stage.add_placed(*_with_devices(table, kind, devices))
     if modules:
         context.notes.append(f"{modules:,} readings are of modules with a processor, not of boards: not used")
     if parts:
@@ -76,7 +77,7 @@ def _filter(table: pa.Table, keep: npt.NDArray[np.bool_]) -> pa.Table:
     return table if keep.all() else table.filter(pa.array(keep))
 
 
-def _placed(table: pa.Table, kind: str, context: Context) -> tuple[pa.Table, pa.Table]:
+def _placed(table: pa.Table, kind: str, context: Context, sites: HostSites) -> tuple[pa.Table, pa.Table]:
     """Fill in ``--host``, refuse rows that have no place, and forget utilisation of parts of a board."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -89,12 +90,19 @@ def _placed(table: pa.Table, kind: str, context: Context) -> tuple[pa.Table, pa.
     placed = pc.binary_join_element_wise(*text, "\x1f").dictionary_encode()
     reasons = [_no_place(*value.split("\x1f"), context=context) for value in placed.dictionary.to_pylist()]
     bad = np.array([reason is not None for reason in reasons])[np.asarray(placed.indices)]
+    time_ms = np.asarray(table.column("time_ms").combine_chunks())
+    away = ~bad & (sites.codes(pc.fill_null(_host_of(table), "").dictionary_encode(), time_ms) < 0)
     rejects = []
     for row in np.flatnonzero(bad).tolist():
         host, *index = placed[row].as_py().split("\x1f")
         said = f"host={host}" + (f", device_index={index[0]}" if index else "")
         rejects.append(Reject(table.column("row_number")[row].as_py(), str(reasons[placed.indices[row].as_py()]), said))
-    table = _filter(table, ~bad)
+    for row in np.flatnonzero(away).tolist():
+        host = placed[row].as_py().split("\x1f")[0]
+        rejects.append(
+            Reject(table.column("row_number")[row].as_py(), outside_periods(host, int(time_ms[row])), f"host={host}")
+        )
+    table = _filter(table, ~(bad | away))
     if kind == "board_readings" and table.num_rows:
         used = table.column("utilisation_pct").combine_chunks()
         part = pc.is_valid(table.column("instance").combine_chunks())
@@ -117,21 +125,26 @@ def _no_place(host: str, index: str = "", *, context: Context) -> str | None:
     return None
 
 
-def _with_devices(
-    table: pa.Table, kind: str, devices: Devices, site_of: Any
-) -> tuple[pa.Table, npt.NDArray[np.int32], npt.NDArray[np.int32], list[str]]:
-    """Return the table with device key and site of each row, by one look-up per distinct device."""
+def _host_of(table: pa.Table) -> pa.Array:
+    import pyarrow as pa
+
+    return table.column("host").combine_chunks().cast(pa.string())
+
+
+def _with_devices(table: pa.Table, kind: str, devices: Devices) -> tuple[pa.Table, npt.NDArray[np.int32]]:
+    """Return the table and the device key of each row, by one look-up per distinct device."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = [table.column("host").combine_chunks().cast(pa.string())]
+    host = _host_of(table)
+    table = table.set_column(table.column_names.index("host"), "host", host.dictionary_encode())
+    text = [host]
     if kind == "board_readings":
         names = ("device_index", "uuid", "serial")
         text += [pc.fill_null(table.column(name).combine_chunks().cast(pa.string()), "") for name in names]
     joined = pc.binary_join_element_wise(*text, "\x1f").dictionary_encode()
     distinct = [value.split("\x1f") for value in joined.dictionary.to_pylist()]
-    site_names = sorted({str(site_of(value[0])) for value in distinct})
-    keys, sites = np.zeros(len(distinct), np.int32), np.zeros(len(distinct), np.int32)
+    keys = np.zeros(len(distinct), np.int32)
     for place, value in enumerate(distinct):
         if kind == "node_readings":
             keys[place] = devices.key(value[0], NODE_INDEX)
@@ -140,10 +153,9 @@ def _with_devices(
             if index is None and not value[2] and not value[3]:
                 raise InputFileError(f"readings of host {value[0]} name no device: neither index nor UUID nor serial.")
             keys[place] = devices.key(value[0], index, value[2] or None, value[3] or None)
-        sites[place] = site_names.index(str(site_of(value[0])))
     codes = np.asarray(joined.indices)
     if kind == "node_readings":
         size = table.num_rows
         table = table.append_column("utilisation_pct", pa.nulls(size, pa.float32()))
         table = table.append_column("energy_microj", pa.nulls(size, pa.int64()))
-    return table, keys[codes], sites[codes], site_names
+    return table, keys[codes]

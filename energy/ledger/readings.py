@@ -9,7 +9,7 @@ from energy.importers import Context
 from energy.importers.mapping import Mapping
 from energy.ledger.build import insert_rows
 from energy.ledger.devices import Devices
-from energy.ledger.fleet import one_site_of
+from energy.ledger.fleet import HostSites
 from energy.ledger.rows import Counts, insert_rejects
 from energy.ledger.store import Build
 from energy.ledger.telemetry import DayFile, Stage, Staged, day_number, read_all, write_day
@@ -70,7 +70,7 @@ def store_readings(
 ) -> Counts:
     """Stage the readings of one file, merge them with the stored days, and list the new files."""
     devices = Devices.of(work.connection)
-    stage = Stage(work.folder, batch_id, devices.key, one_site_of(context.hosts), _interval_ms(mapping, file_name))
+    stage = Stage(work.folder, batch_id, devices.key, HostSites(context.hosts), _interval_ms(mapping, file_name))
     counts = Counts()
     for batch in batches:
         counts.read += batch.rows_read

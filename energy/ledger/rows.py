@@ -41,7 +41,7 @@ SHAPES = {
         "raw.job",
         ("job_id", "start_utc", "site_id", "host"),
         ("chip_count", "chip_id", "project"),
-        ("end_utc", "energy_chip_kwh"),
+        ("end_utc", "energy_chip_kwh", "energy_it_kwh"),
     ),
     "allocations": Shape("raw.allocation", ("job_id", "host", "device_index", "start_utc"), (), ("end_utc",)),
     "hosts": Shape("raw.host", ("host", "from_utc"), ("site_id", "chip_id", "installed_chip_count", "to_utc")),
@@ -78,7 +78,7 @@ def append_rows(
 ) -> Counts:
     """Store the rows of one batch of an importer; ``read`` of the result is left to the caller."""
     shape = SHAPES[format_name]
-    connection.register("incoming", table)
+    connection.register("incoming", _whole(table, shape))
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE fresh AS SELECT *, {_hash(shape, 'incoming')} AS key_hash FROM incoming"
     )
@@ -98,6 +98,16 @@ def append_rows(
     refused = _one(connection, "SELECT count(*) FROM verdict WHERE contradicts")
     equal = _one(connection, "SELECT count(*) FROM verdict WHERE is_equal AND NOT contradicts")
     return Counts(0, table.num_rows - refused - equal, equal)
+
+
+def _whole(table: pa.Table, shape: Shape) -> pa.Table:
+    """Return the table with every column that rows are compared by; one that the format does not have is null."""
+    import pyarrow as pa
+
+    for name in (*shape.values, *shape.closing):
+        if name not in table.column_names:
+            table = table.append_column(name, pa.nulls(table.num_rows, pa.float64()))
+    return table
 
 
 def _one(connection: Any, sql: str) -> int:

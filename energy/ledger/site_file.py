@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from energy.carbon.lookup import POLICIES
 from energy.catalogue.chips import chip, chip_dialects
@@ -19,6 +28,7 @@ from energy.catalogue.zones import zone
 from energy.errors import BasisError, EnergyError, SiteFileError, did_you_mean
 from energy.facility.pue import PuePeriod
 from energy.importers.yaml_text import parse_yaml, read_text
+from energy.ledger.periods import ZonePeriod, ZoneSpan, check_span, date_or_moment, midnight, zone_spans
 from energy.provenance import read_mixes
 
 FILE_NAME = "site.yaml"
@@ -62,27 +72,8 @@ class Ratio(_Frozen):
         return self.value if self.high is None else self.high
 
 
-def _moment(value: Any) -> Any:
-    """Return an instant in UTC: a date is its midnight in UTC, a time must carry its offset."""
-    if isinstance(value, str):
-        try:
-            value = date.fromisoformat(value) if len(value) == len("2026-01-31") else datetime.fromisoformat(value)
-        except ValueError as error:
-            raise ValueError("is no date: write it as 2026-01-31 or 2026-01-31T14:00:00Z") from error
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return datetime(value.year, value.month, value.day, tzinfo=UTC)
-    if value is None:
-        return None
-    if not isinstance(value, datetime):
-        return _moment(str(value))  # a bare number such as 2026 is no date, and not seconds since 1970 either
-    if value.tzinfo is None:
-        raise ValueError("carries no zone: write its offset, as 2026-01-31T14:00:00Z")
-    return value.astimezone(UTC)
-
-
-def _check_span(start: datetime | None, end: datetime | None) -> None:
-    if start is not None and end is not None and end <= start:
-        raise ValueError(f"`to` ({end:%Y-%m-%d}) is not after `from` ({start:%Y-%m-%d})")
+def _moment(value: Any) -> datetime | None:
+    return midnight(date_or_moment(value))
 
 
 class Period(Ratio):
@@ -95,7 +86,7 @@ class Period(Ratio):
 
     @model_validator(mode="after")
     def _forward(self) -> Period:
-        _check_span(self.start, self.end)
+        check_span(self.start, self.end)
         return self
 
 
@@ -113,15 +104,24 @@ class HostGroup(_Frozen):
 
     @model_validator(mode="after")
     def _forward(self) -> HostGroup:
-        _check_span(self.start, self.end)
+        check_span(self.start, self.end)
         return self
+
+
+def _zone_form(data: Any) -> str:
+    return "periods" if isinstance(data, list | tuple) else "text"
+
+
+ZoneKey = Annotated[
+    Annotated[str, Tag("text")] | Annotated[tuple[ZonePeriod, ...], Tag("periods")], Discriminator(_zone_form)
+]
 
 
 class Site(_Frozen):
     """One site: where it draws its power, how much it takes beyond the IT, which hosts it has."""
 
     name: str | None = None
-    zone: str
+    zone: ZoneKey
     residual_zone: str | None = None
     hourly_zone: str | None = None
     boundary: str | None = None
@@ -134,6 +134,22 @@ class Site(_Frozen):
     @classmethod
     def _one_period(cls, data: Any) -> Any:
         return data if isinstance(data, list | tuple) else [data]
+
+    def zone_spans(self, site_id: str) -> tuple[ZoneSpan, ...]:
+        """Return the grid zones of the site by period; one that is open where ``zone`` is a name.
+
+        Raises
+        ------
+        SiteFileError
+            Two periods leave a gap or overlap, or zones stand beside a list and in it.
+        """
+        if isinstance(self.zone, str):
+            return (ZoneSpan(None, None, self.zone, self.residual_zone, self.hourly_zone),)
+        where = f"{FILE_NAME}: sites.{site_id}"
+        for name, given in (("residual_zone", self.residual_zone), ("hourly_zone", self.hourly_zone)):
+            if given is not None:
+                raise SiteFileError(f"{where}.{name}: zone is a list of periods: write {name} {given} in each of them.")
+        return zone_spans(where, self.zone, self.timezone)
 
     def pue_periods(self) -> list[PuePeriod]:
         """Return the PUE periods for ``facility.pue``."""
@@ -239,9 +255,12 @@ def parse_site_file(text: str) -> SiteFile:
 def _first_problem(error: ValidationError) -> str:
     # a key that is misspelt is also missing: the misspelling says more
     first = min(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
-    key = ".".join(str(part) for part in first["loc"])
+    path = first["loc"]
+    if len(path) > 3 and path[2] == "zone":  # the form of the key, which nobody wrote
+        path = path[:3] + path[4:]
+    key = ".".join(str(part) for part in path)
     if first["type"] == "extra_forbidden":
-        known = {name for model in (SiteFile, Site, HostGroup, Period) for name in _keys(model)}
+        known = {name for model in (SiteFile, Site, HostGroup, Period, ZonePeriod) for name in _keys(model)}
         return f"{key}: no such key.{did_you_mean(str(first['loc'][-1]), sorted(known))}"
     if first["type"] == "missing":
         return f"{key} is missing: it has no default. Add it."
@@ -270,20 +289,21 @@ def _check(parsed: SiteFile) -> None:
         if not _SITE_ID.match(site_id):
             raise SiteFileError(f"{where}: name a site with letters, digits, dot, dash and underscore.")
         _check_pue_once(where, site)
+        spans = site.zone_spans(site_id)
         try:
-            zone(site.zone)
-            if site.residual_zone is not None:
-                zone(site.residual_zone)
+            for name in (name for span in spans for name in (span.zone, span.residual_zone) if name is not None):
+                zone(name)
             for group in site.hosts:
                 expand_pattern(group.pattern)
                 parsed.chip_of_name(group.chip)
         except EnergyError as error:
             raise SiteFileError(f"{where}: {error}") from error
-        if site.hourly_zone is not None and site.hourly_zone not in hourly:
-            raise SiteFileError(
-                f"{where}.hourly_zone: no hours for {site.hourly_zone}.{did_you_mean(site.hourly_zone, hourly)} "
-                f"Zones with hours: {', '.join(hourly)}."
-            )
+        for name in (span.hourly_zone for span in spans if span.hourly_zone is not None):
+            if name not in hourly:
+                raise SiteFileError(
+                    f"{where}.hourly_zone: no hours for {name}.{did_you_mean(name, hourly)} "
+                    f"Zones with hours: {', '.join(hourly)}."
+                )
         if site.boundary not in (None, "direct", "lifecycle"):
             raise SiteFileError(f"{where}.boundary: use direct or lifecycle, got {site.boundary}.")
         for ratio in (*site.pue, site.node_overhead, *(g.node_overhead for g in site.hosts if g.node_overhead)):

@@ -28,6 +28,8 @@ from energy.power.readings import DAY_MS, sort_order
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from energy.ledger.fleet import HostSites
+
 NONE = -1  # stands for "not read" in the integer columns; a reading is never negative
 NOT_KNOWN_MS = 0  # an interval that a file with one reading of each device does not tell
 _BYTES_IN_MEMORY = 240_000_000
@@ -39,11 +41,14 @@ COLUMNS = (
     ("utilisation_pct", np.float32),
     ("energy_microj", np.int64),
     ("counter_microj", np.int64),
+    ("counter_range_microj", np.int64),
     ("interval_ms", np.int32),
     ("batch_id", np.int32),
 )
 _REPEATING = ["device_key", "utilisation_pct", "interval_ms", "batch_id"]
-_READ = ("power_milliw", "energy_microj", "counter_microj", "utilisation_pct")
+_READ = ("power_milliw", "energy_microj", "counter_microj", "counter_range_microj", "utilisation_pct")
+_RANGE = "counter_range_microj"
+_WIDE = ("energy_microj", "counter_microj", "counter_range_microj")  # most files have none: eight bytes a row less
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -82,8 +87,8 @@ class Stage:
         Number of the input file.
     device_key : callable
         (host, index) -> whole number; makes a new one for a device that was not seen before.
-    site_of_host : callable
-        Host -> site.
+    sites : HostSites
+        Site of each reading.
     interval_ms : int or None
         Sampling interval if the mapping gives it, else found in the file.
     usual_ms : int or None
@@ -96,7 +101,7 @@ class Stage:
         folder: Path,
         batch_id: int,
         device_key: Callable[[str, int], int],
-        site_of_host: Callable[[str], str | None],
+        sites: HostSites,
         interval_ms: int | None,
         usual_ms: int | None = None,
     ) -> None:
@@ -104,24 +109,22 @@ class Stage:
         self._folder = folder
         self._batch_id = batch_id
         self._device_key = device_key
-        self._site_of_host = site_of_host
+        self._sites = sites
         self._interval_ms = interval_ms
         self._parts: dict[tuple[str, int], list[Arrays]] = {}
         self._spilled: dict[tuple[str, int], list[Path]] = {}
         self._bytes = 0
-        self._site_names: list[str] = []
         self._spill_folder = folder / ".build-stage"
 
     def add(self, table: pa.Table) -> None:
         """Take one batch of the power importer."""
-        self._collect(table, *self._devices(table))
+        self.add_placed(table, self._devices(table))
 
-    def add_placed(
-        self, table: pa.Table, device: npt.NDArray[np.int32], site: npt.NDArray[np.int32], site_names: list[str]
-    ) -> None:
-        """Take readings whose devices are known already; ``site`` counts into ``site_names``."""
-        self._site_names = site_names
-        self._collect(table, device, site)
+    def add_placed(self, table: pa.Table, device: npt.NDArray[np.int32]) -> None:
+        """Take readings whose devices are known already."""
+        time_ms = _numbers(table, "time_ms", np.int64, 0)
+        host = table.column("host").combine_chunks()
+        self._collect(table, device, self._sites.codes(host, time_ms))
 
     def _collect(self, table: pa.Table, device: npt.NDArray[np.int32], site: npt.NDArray[np.int32]) -> None:
         time = _numbers(table, "time_ms", np.int64, 0)
@@ -132,11 +135,11 @@ class Stage:
             "utilisation_pct": _numbers(table, "utilisation_pct", np.float32, np.nan),
             "row_number": _numbers(table, "row_number", np.uint32, 0),
         }
-        for name in ("energy_microj", "counter_microj"):  # most files have neither: eight bytes a row less
+        for name in _WIDE:
             if name in table.column_names and table.column(name).null_count < table.num_rows:
                 arrays[name] = _numbers(table, name, np.int64, NONE)
         day = time // DAY_MS
-        sites = np.unique(site) if len(self._site_names) > 1 else np.zeros(1, np.int32)
+        sites, _ = _distinct(site)
         for site_number in sites.tolist():
             of_site = site == site_number if sites.size > 1 else None
             days, _ = _distinct(day if of_site is None else day[of_site])
@@ -145,13 +148,13 @@ class Stage:
                 if of_site is not None:
                     mask &= of_site
                 picked = arrays if mask.all() else {name: values[mask] for name, values in arrays.items()}
-                self._parts.setdefault((self._site_names[site_number], number), []).append(picked)
+                self._parts.setdefault((self._sites.names[site_number], number), []).append(picked)
         self._bytes += sum(values.nbytes for values in arrays.values())
         if self._bytes > _BYTES_IN_MEMORY:
             self._spill()
 
-    def _devices(self, table: pa.Table) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Return device key and site number of each row by one look-up per distinct (host, index)."""
+    def _devices(self, table: pa.Table) -> npt.NDArray[np.int32]:
+        """Return the device key of each row by one look-up per distinct (host, index)."""
         host = table.column("host").combine_chunks()
         names = host.dictionary.to_pylist()
         code = np.asarray(host.indices).astype(np.int64)
@@ -165,19 +168,17 @@ class Stage:
             distinct = np.flatnonzero(present)
         else:
             distinct = np.unique(combined)
-        self._site_names = sorted({str(self._site_of_host(name)) for name in names if name})
-        keys, sites = np.zeros(distinct.size, np.int32), np.zeros(distinct.size, np.int32)
+        keys = np.zeros(distinct.size, np.int32)
         for position, pair in enumerate(distinct.tolist()):
-            name = names[pair // width]
-            keys[position] = self._device_key(name, pair % width)
-            sites[position] = self._site_names.index(str(self._site_of_host(name)))
+            keys[position] = self._device_key(names[pair // width], pair % width)
         if size <= 1 << 22:
             at = np.zeros(size, np.int32)
             at[distinct] = np.arange(distinct.size, dtype=np.int32)
             position_of = at[combined]
         else:
             position_of = np.searchsorted(distinct, combined)
-        return keys[position_of], sites[position_of]
+        of_rows: npt.NDArray[np.int32] = keys[position_of]
+        return of_rows
 
     def _spill(self) -> None:
         """Write the collected parts to disk: a file larger than memory passes through here."""
@@ -186,7 +187,7 @@ class Stage:
 
         self._spill_folder.mkdir(exist_ok=True)
         for key, parts in self._parts.items():
-            merged = _together(parts)
+            merged = together(parts)
             part = len(self._spilled.get(key, []))
             path = self._spill_folder / f"{self._batch_id}-{key[1]}-{part}-{_slug(key[0])}.parquet"
             pq.write_table(pa.table(merged), path, compression="none", use_dictionary=False)
@@ -275,7 +276,7 @@ class Stage:
         return merge_days([combined(calm), loud])
 
 
-def _together(parts: list[Arrays]) -> Arrays:
+def together(parts: list[Arrays]) -> Arrays:
     """Return parts one after the other; a quantity that some part has is "not read" in the others."""
     if len(parts) == 1:
         return parts[0]
@@ -290,7 +291,7 @@ def _together(parts: list[Arrays]) -> Arrays:
 
 def merge_days(parts: list[Arrays]) -> Arrays:
     """Return readings of one day in the order of device and time; of equal ones the earlier part comes first."""
-    both = _together(parts)
+    both = together(parts)
     order = sort_order(both["device_key"], both["time_ms"].astype(np.int64))
     if bool(np.all(order[1:] > order[:-1])):  # in order already: no copy
         return both
@@ -407,9 +408,11 @@ def _contradiction(rows: Arrays, key: tuple[str, int], row: int, first: int, bat
 
 def _said(rows: Arrays, row: int) -> str:
     power, used = rows["power_milliw"][row], rows["utilisation_pct"][row]
-    energy = rows["energy_microj"][row] if "energy_microj" in rows else NONE
+    energy, counter, span = (int(rows[name][row]) if name in rows else NONE for name in _WIDE)
     parts = [f"{power / 1000:g} W"] if power != NONE else []
     parts += [f"{energy / 1e6:g} J"] if energy != NONE else []
+    parts += [f"counter {counter / 1e6:.16g} J"] if counter != NONE else []
+    parts += [f"of a range of {span / 1e6:.16g} J"] if span != NONE else []
     parts += [f"{used:g} % used"] if not np.isnan(used) else []
     return ", ".join(parts)
 
@@ -469,6 +472,8 @@ def write_day(folder: Path, key: tuple[str, int], rows: Arrays) -> DayFile:
 def read_all(path: Path) -> Arrays:
     """Read one day's rows as arrays in the order of device and time, those that several files gave as well.
 
+    The range of counters is there only where some file of the day tells it.
+
     Raises
     ------
     LedgerError
@@ -483,7 +488,11 @@ def read_all(path: Path) -> Arrays:
         raise LedgerError(
             f"{path} is gone or damaged ({' '.join(str(error).split())[:80]}): put it back from a copy of the ledger."
         ) from error
-    return {name: _numbers(table, name, kind, np.nan if kind is np.float32 else NONE) for name, kind in COLUMNS}
+    return {
+        name: _numbers(table, name, kind, np.nan if kind is np.float32 else NONE)
+        for name, kind in COLUMNS
+        if name != _RANGE or (name in table.column_names and table.column(name).null_count < table.num_rows)
+    }
 
 
 def read_day(path: Path) -> Arrays:

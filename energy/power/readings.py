@@ -1,9 +1,8 @@
 """From readings of devices to energy by device, hour, owner and tier: one UTC day at a time, exact in integers.
 
-A reading is held until the device's next reading, at most for its sampling interval (5 % later is still in time, since
-samplers jitter), and never past the end of its UTC day; the first reading of a day also stands for the time since
-midnight where that is shorter than one interval. What no reading covers is a gap, and a gap is never zero: it is left
-to the caller. Power in whole milliwatts times whole milliseconds is whole microjoules: sums are the same in any order.
+Until when a reading stands is said by ``counters.held_and_bridged``; a day is cut out of a series of readings, and what
+is held over midnight begins there. What no reading covers is a gap, and a gap is never zero: it is left to the caller.
+Power in whole milliwatts times whole milliseconds is whole microjoules: sums are the same in any order.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ Ints = npt.NDArray[np.int64]
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
-LATE_BY_NUMERATOR, LATE_BY_DENOMINATOR = 21, 20  # a reading 5 % late is in time; whole numbers keep sums exact
 _TIME_BITS = 37  # a day has 8.64e7 ms < 2**37, which leaves 26 bits for devices in one int64 key
 TIER_CODES = ("measured", "integrated", "modelled")
 
@@ -33,8 +31,8 @@ class Readings:
         Milliseconds since the start of the day, 0 to 86,399,999.
     power_milliw : int array
         Board power in whole milliwatts: read, or modelled from utilisation, or the mean of a counted energy.
-    interval_ms : int array
-        Sampling interval.
+    end_ms : int array
+        Until when the reading stands: at most until the device's next reading, and until the end of the day.
     tier_code : int array
         Index into ``TIER_CODES``.
     """
@@ -42,7 +40,7 @@ class Readings:
     device_key: Ints
     time_ms: Ints
     power_milliw: Ints
-    interval_ms: Ints
+    end_ms: Ints
     tier_code: Ints
 
 
@@ -87,25 +85,6 @@ def sort_order(device_key: Ints, time_ms: Ints) -> npt.NDArray[np.intp]:
     if key.size and bool(np.all(key[1:] >= key[:-1])):
         return np.arange(key.size)
     return np.argsort(key, kind="stable")
-
-
-def holds(readings: Readings) -> tuple[Ints, Ints]:
-    """Return start and end, in ms of the day, of the time that each reading stands for.
-
-    The readings must be in order of device and time, without duplicates. The intervals of one device never overlap.
-    """
-    device, time = readings.device_key, readings.time_ms
-    following = np.full(time.size, DAY_MS, dtype=np.int64)
-    same_device = device[1:] == device[:-1]
-    following[:-1][same_device] = time[1:][same_device]
-    in_time = following <= time + readings.interval_ms * LATE_BY_NUMERATOR // LATE_BY_DENOMINATOR
-    end = np.minimum(np.where(in_time, following, time + readings.interval_ms), DAY_MS)
-    start = time.copy()
-    first = np.ones(time.size, dtype=bool)
-    first[1:] = ~same_device
-    since_midnight = first & (time < readings.interval_ms)
-    start[since_midnight] = 0
-    return start, end
 
 
 def _segments(allocations: Allocations) -> tuple[Ints, Ints, Ints]:
@@ -225,7 +204,7 @@ def energy_by_owner(readings: Readings, allocations: Allocations) -> OwnedEnergy
     Parameters
     ----------
     readings : Readings
-        In order of device and time (``sort_order``), at most one for a device and time.
+        In order of device and time (``sort_order``), at most one for a device and time, none of no length.
     allocations : Allocations
         Of the same day; may overlap.
 
@@ -241,7 +220,7 @@ def energy_by_owner(readings: Readings, allocations: Allocations) -> OwnedEnergy
     Examples
     --------
     >>> one = lambda *values: np.array(values, dtype=np.int64)
-    >>> day = Readings(one(1, 1), one(0, 60_000), one(100_000, 200_000), one(60_000, 60_000), one(1, 1))
+    >>> day = Readings(one(1, 1), one(0, 60_000), one(100_000, 200_000), one(60_000, 120_000), one(1, 1))
     >>> owned = energy_by_owner(day, Allocations(one(7), one(1), np.array([1.0]), one(30_000), one(90_000)))
     >>> list(zip(owned.allocation_key.tolist(), owned.energy_microj.tolist(), owned.covered_ms.tolist()))
     [(-1, 6000000000, 60000), (7, 12000000000, 60000)]
@@ -251,7 +230,7 @@ def energy_by_owner(readings: Readings, allocations: Allocations) -> OwnedEnergy
         empty = np.zeros(0, dtype=np.int64)
         return OwnedEnergy(empty, empty, empty, empty, empty, empty, empty)
     allocations = _ordered(allocations)
-    start, end = holds(readings)
+    start, end = readings.time_ms, readings.end_ms
     cuts, first, last = _segments(allocations)
     energy_keys, (count, energy) = _energy_by_segment(readings, start, end, cuts)
     time_keys, (covered,) = _covered_by_segment(readings, start, end, cuts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 from energy.schema.model import Column, Table
@@ -51,10 +52,25 @@ def create_table(table: Table) -> str:
     return f"CREATE TABLE {table.full_name} (\n" + ",\n".join(lines) + "\n)"
 
 
+def layout_of(table: Table) -> str:
+    """Return what a table's rows depend on, as a short hash: names, types and rules of its columns.
+
+    Examples
+    --------
+    >>> from energy.schema.tables import table
+    >>> layout_of(table("core.pue_hour")) == layout_of(table("core.factor_hour"))
+    False
+
+    """
+    text = create_table(table) if table.kind == "table" else ", ".join(item.field.name for item in table.columns)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
 def comments(table: Table) -> list[str]:
     """Return ``COMMENT ON`` statements for the table or view and each of its columns."""
     kind = table.kind.upper()
-    row = json.dumps({"row": table.row, "key": list(table.key), "note": table.note or None}, ensure_ascii=False)
+    about = {"row": table.row, "key": list(table.key), "note": table.note or None, "layout": layout_of(table)}
+    row = json.dumps(about, ensure_ascii=False)
     out = [f"COMMENT ON {kind} {table.full_name} IS {_quoted(row)}"]
     out += [
         f"COMMENT ON COLUMN {table.full_name}.{column.field.name} IS {_quoted(comment_json(column))}"

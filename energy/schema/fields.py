@@ -212,7 +212,12 @@ _ALL: list[Field] = [
     ),
     _sum("accounted_chip_h", "chip*h", "Chips times hours given to jobs, idle and unallocated."),
     Field("difference_chip_h", DECIMAL, "chip*h", "Accounted less installed chip-hours; 0 when all is right.", "yes"),
-    _sum("read_energy_chip_kwh", "kWh_chip", "Energy of all readings of the devices."),
+    _sum("read_energy_chip_kwh", "kWh_chip", "Energy of all readings of the devices, less those that were replaced."),
+    _sum(
+        "replaced_energy_chip_kwh",
+        "kWh_chip",
+        "Energy of readings that a job's own measurement replaces: read, and given to no owner.",
+    ),
     _sum("owned_energy_chip_kwh", "kWh_chip", "Energy that owners were given from readings."),
     Field("difference_energy_chip_kwh", DECIMAL, "kWh_chip", "Owned less read energy; 0 when all is right.", "yes"),
     _rate("share_pct", "%", "Share of the period's chip-hours.", None),

@@ -194,8 +194,8 @@ _CORE = [
         "counter_hour",
         "one device and hour with a counter: what the counter says against what power says",
         _columns(
-            "device_key! hour_utc! restart_count! stuck_count! jump_count! energy_by_counter_chip_kwh! "
-            "energy_by_power_chip_kwh!"
+            "device_key! hour_utc! restart_count! wrap_count! ambiguous_wrap_count! stuck_count! jump_count! "
+            "energy_by_counter_chip_kwh! energy_by_power_chip_kwh! least_energy_chip_kwh!"
         ),
         key=("device_key", "hour_utc"),
     ),
@@ -206,6 +206,13 @@ _CORE = [
         _columns("device_key! hour_utc! missing_chip_h!"),
         key=("device_key", "hour_utc"),
         note="Its energy is estimated by default power, or not known; never 0.",
+    ),
+    Table(
+        "core",
+        "replaced_hour",
+        "one site and hour: readings that a job's own measurement replaces on hosts whose boards no allocation names",
+        _columns("hour_utc! site_id! replaced_energy_chip_kwh!"),
+        key=("hour_utc", "site_id"),
     ),
     Table(
         "core",
@@ -341,7 +348,7 @@ _MAIN = [
         "both sides of each check of one site and month: they must agree",
         _columns(
             "month quarter site_id installed_chip_h accounted_chip_h difference_chip_h read_energy_chip_kwh "
-            "owned_energy_chip_kwh difference_energy_chip_kwh"
+            "replaced_energy_chip_kwh owned_energy_chip_kwh difference_energy_chip_kwh"
         ),
         kind="view",
     ),

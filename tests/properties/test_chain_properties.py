@@ -122,7 +122,9 @@ def load(connection, fleet):
                 job | {"start_utc": HOURS[0], "counted_end_utc": HOURS[-1], "chip_count": 1.0, "project": "p"},
             )
         for method in ("location", "market", "hourly"):
-            about = dict.fromkeys(("source", "edition", "licence", "publisher", "gwp_set", "gases", "boundary"), "-")
+            about = dict.fromkeys(
+                ("basis", "source", "edition", "licence", "publisher", "gwp_set", "gases", "boundary"), "-"
+            )
             insert(
                 connection,
                 "ref.factor",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from energy.power.counters import held_and_bridged
 from energy.power.readings import (
     DAY_MS,
     HOUR_MS,
@@ -17,7 +19,6 @@ from energy.power.readings import (
     Allocations,
     Readings,
     energy_by_owner,
-    holds,
     sort_order,
 )
 
@@ -62,8 +63,10 @@ def integrate(read, held):
     """Run the function on tuples; return {(device, hour, allocation, tier): (samples, covered, energy)}."""
     whole = [np.array([row[place] for row in read], dtype=np.int64) for place in range(5)]
     order = sort_order(whole[0], whole[1])
+    device, time, power, interval, tier = (column[order] for column in whole)
+    stands = held_and_bridged(device, time, power, interval, np.zeros_like(time), np.zeros(time.size, dtype=bool))
     owned = energy_by_owner(
-        Readings(*(column[order] for column in whole)),
+        Readings(device, time, power, np.minimum(stands.end_ms, DAY_MS), tier),
         Allocations(
             np.array([row[0] for row in held], dtype=np.int64),
             np.array([row[1] for row in held], dtype=np.int64),
@@ -100,10 +103,9 @@ def hold_of(read):
         by_device[row[0]].append(row)
     for device, rows in by_device.items():
         for place, (_, time, power, interval, _) in enumerate(rows):
-            following = rows[place + 1][1] if place + 1 < len(rows) else DAY_MS
-            start = 0 if place == 0 and time < interval else time
-            held = following if following <= time + interval * 21 // 20 else time + interval
-            out.append((device, start, min(held, DAY_MS), power, time))
+            following = rows[place + 1][1] if place + 1 < len(rows) else math.inf
+            held = following if 2 * (following - time) <= 3 * interval else time + interval
+            out.append((device, time, min(held, following, DAY_MS), power, time))
     return out
 
 
@@ -254,7 +256,7 @@ def test_power_in_another_unit_scales_the_energy(read, held, factor):
 def test_a_shift_by_whole_hours_shifts_the_hours(read, held, hours):
     shift = hours * HOUR_MS
     # nothing may touch an edge of the day, where the rule differs on purpose
-    inside = [row for row in read if row[1] >= row[3] and row[1] + row[3] + shift <= DAY_MS]
+    inside = [row for row in read if row[1] + 2 * row[3] + shift <= DAY_MS]
     clipped = [(key, device, share, max(start, 0), min(max(end, 0), DAY_MS - shift)) for key, device, share, start, end
                in held if start <= min(max(end, 0), DAY_MS - shift)]  # fmt: skip
     later = [(device, time + shift, *rest) for device, time, *rest in inside]
@@ -271,13 +273,5 @@ def test_an_allocation_of_another_day_holds_nothing(share):
         assert {key[2] for key, values in result.items() if values != (0, 0, 0)} == {NOBODY}, (start, end)
 
 
-def test_a_reading_stands_for_the_time_since_midnight_only_within_one_interval():
-    first = (1, 50_000, 1_000, 60_000, 1)
-    late = (2, 60_000, 1_000, 60_000, 1)
-    result = integrate([first, late], [])
-    assert total(result, 1, by=lambda key: key[0]) == {1: 110_000, 2: 60_000}
-
-
-def test_a_reading_ends_at_the_end_of_its_day():
-    start, end = holds(Readings(*(np.array([value], dtype=np.int64) for value in (1, DAY_MS - 10_000, 5, 60_000, 1))))
-    assert (start.tolist(), end.tolist()) == ([DAY_MS - 10_000], [DAY_MS])
+def test_a_day_that_is_cut_out_ends_with_the_day():
+    assert total(integrate([(1, DAY_MS - 10_000, 5, 60_000, 1)], []), 1) == {None: 10_000}

@@ -42,7 +42,7 @@ def test_a_gap_in_the_middle_of_a_job_is_filled_with_the_default_and_said_so(fle
 
 
 def test_a_reading_is_held_no_longer_than_its_interval(fleet):
-    read = [{"time": at(f"2026-01-05 10:{minute:02}"), "host": "h1", "gpu": 0, "w": 600} for minute in (0, 5, 10)]
+    read = [{"time": at(f"2026-01-05 10:{minute:02}"), "host": "h1", "gpu": 0, "w": 600} for minute in (0, 20, 40)]
     held = ("2026-01-05 10:00", "2026-01-05 11:00")
     fleet.ingest(
         fleet.jobs([job("1", "h1", 1, *held)], *DAY),
@@ -407,10 +407,12 @@ def test_a_device_known_for_a_part_of_a_run_is_not_known(fleet):
 def test_a_sampler_that_jitters_leaves_no_slivers_of_default_power():
     import numpy as np
 
-    from energy.power.readings import Readings, holds
+    from energy.power.counters import held_and_bridged
 
-    times = np.array([0, 60_010, 120_005, 183_000, 300_000], dtype=np.int64)
+    times = np.array([0, 60_010, 120_005, 183_000, 1_300_000], dtype=np.int64)
     ones = np.ones(times.size, dtype=np.int64)
-    start, end = holds(Readings(ones, times, ones, 60_000 * ones, ones))
-    assert end.tolist() == [60_010, 120_005, 183_000, 243_000, 360_000]  # 63 s is in time, 117 s is a gap after 60 s
-    assert start.tolist() == times.tolist()
+    held = held_and_bridged(ones, times, ones, 60_000 * ones, 0 * ones, ones.astype(bool))
+    # 63 s is in time, over 15 minutes stays a gap after 60 s
+    assert held.end_ms.tolist() == [60_010, 120_005, 183_000, 243_000, 1_360_000]
+    assert held.start_ms.tolist() == times.tolist()
+    assert not held.is_bridged.any()

@@ -149,7 +149,7 @@ def test_refused_files(tmp_path):
     assert "holds no sample" in error("dcgm", tmp_path, "up 1\n")
     assert "--host" in error("dcgm", tmp_path, f'{POWER}{{gpu="0"}} 600\n', host=None)
     assert "no end of line" in error("dcgm", tmp_path, b"a" * 6_000_000)
-    assert "cannot be read" in error("dcgm", tmp_path, b"\x1f\x8b\x08\x00garbage")
+    assert "cannot be unpacked" in error("dcgm", tmp_path, b"\x1f\x8b\x08\x00garbage")
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

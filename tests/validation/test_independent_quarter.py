@@ -3,9 +3,8 @@
 Nothing of the ledger's own arithmetic is used here: no NumPy, no SQL, no function of energy.power or energy.ledger but
 the ingest that is under test. The rules:
 
-- a reading is held until the device's next reading, at most for the interval (5 % late is in time), never past the end
-  of its UTC day; the
-  first reading of a day also stands for the time since midnight where that is shorter than one interval;
+- a reading is held until the device's next reading, also over midnight, at most for the interval (half an interval late
+  is in time), the last one never past the end of its UTC day; the example has no gap short enough to be bridged;
 - its energy belongs to whoever holds the device at its time; the time that it covers belongs to whoever holds the
   device then;
 - a job's time without a reading is at the default busy power, an installed device's idle time at the idle power;
@@ -111,12 +110,13 @@ def held_intervals(rows):
     out = []
     for place, (time, watts) in enumerate(rows):
         midnight = time // DAY * DAY
-        following = rows[place + 1][0] if place + 1 < len(rows) else midnight + 2 * DAY
-        held = following if following <= time + 1.05 * INTERVAL else time + INTERVAL
-        end = min(held, midnight + DAY)
-        first_of_day = place == 0 or rows[place - 1][0] < midnight
-        start = midnight if first_of_day and time - midnight < INTERVAL else time
-        out.append((time, watts, start, end))
+        following = rows[place + 1][0] if place + 1 < len(rows) else None
+        if following is None:
+            end = min(time + INTERVAL, midnight + DAY)
+        else:
+            assert not 1.5 * INTERVAL < following - time <= 900, "the example has no gap that is bridged"
+            end = following if following <= time + 1.5 * INTERVAL else time + INTERVAL
+        out.append((time, watts, time, end))
     return out
 
 

@@ -1,30 +1,44 @@
-"""Known formats of readings, read from the shared samples, give the totals that their ``expected.json`` states."""
+"""Known formats of readings: what is read of the shared samples, and the totals that a ledger shows of them.
+
+Printed totals are asked of the views of a ledger that took the file in, to the digits that are printed.
+"""
 
 import csv
 import json
 
 import numpy as np
 import pytest
+from ingest_helpers import ledger, rows, take
 from reading_helpers import AT, read
 
-from energy.importers.counters import (
-    AMBIGUOUS,
-    RESTART,
-    WRAP,
-    energy_of_counters,
-    energy_of_power,
-    totals_of_counters,
-)
 from energy.importers.kepler import outermost, part_of
+from energy.ledger.diagnosis import doctor
+from energy.ledger.telemetry import read_day
 
-MICROJ_PER_KWH = 3.6e12
-MINUTE = 60_000
-BOARD_MOST = 1_400_000  # mW: twice the maximum of the board with the most power in these files
+KWH_PER_J = 1 / 3.6e6
+SITE = """\
+factor_policy: nearest any
+sites:
+  siteA:
+    zone: RFCE
+    pue: 1.2
+    node_overhead: 1.25
+    hosts:
+      - {pattern: "gpu-h-[001-006]", chip: NVIDIA H100 80GB HBM3, chips: 8}
+      - {pattern: "gpu-a-[001-009]", chip: NVIDIA A100-SXM4-80GB, chips: 8}
+"""
+HOUR = "hour_utc = TIMESTAMPTZ '2026-01-05 08:00Z'"
+FIRST_KEY = "SELECT device_index, device_key FROM core.device ORDER BY 1"
 
 
 @pytest.fixture(scope="module")
 def inputs(shared_folder):
     return shared_folder / "data/inputs"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return ledger(tmp_path / "ledger", SITE)
 
 
 def expected(folder):
@@ -37,96 +51,112 @@ def printed(kwh, text_value):
     return round(float(kwh), digits) == text_value
 
 
-def series(rows, column, device, scope="board"):
-    """Return times and values of one board."""
-    chosen = [row for row in rows if row.get("device_index") == device and column in row and row["scope"] == scope]
-    return np.array([row["time_ms"] for row in chosen]), np.array([row[column] for row in chosen])
+def shown(folder, where=HOUR):
+    """Return (minutes, kWh) by board and tier, as the views show them."""
+    sql = (
+        "SELECT device_index, tier, CAST(sum(chip_h) AS DOUBLE) * 60 AS minutes, "
+        "CAST(sum(energy_chip_kwh) AS DOUBLE) AS kwh "
+        f"FROM device_coverage WHERE {where} AND tier <> 'missing' GROUP BY ALL ORDER BY ALL"
+    )
+    return {(row["device_index"], row["tier"]): (row["minutes"], row["kwh"]) for row in rows(folder, sql)}
 
 
-def totals(times, power, interval_ms, rule):
-    one = np.zeros(times.size, dtype=np.int64)
-    return energy_of_power(one, times, power, interval_ms, rule)
+def total(found, device):
+    """Return kWh of a board over all tiers: with its short gaps bridged."""
+    return sum(kwh for (index, _), (_, kwh) in found.items() if index == device)
 
 
-def kwh(microj):
-    return microj[0] / MICROJ_PER_KWH
+def samples(folder, device):
+    """Return times (ms of the day) and watts of a board, as the ledger keeps them."""
+    (path,) = [row["partition_path"] for row in rows(folder, "SELECT partition_path FROM raw.telemetry_file")]
+    keys = {row["device_index"]: row["device_key"] for row in rows(folder, FIRST_KEY)}
+    day = read_day(folder / path)
+    mine = day["device_key"] == keys[device]
+    return day["time_ms"][mine].astype(np.int64), day["power_milliw"][mine] / 1000
 
 
-@pytest.fixture(scope="module")
-def range_rows(inputs):
-    return read("prometheus_range", inputs / "prometheus_range/query_range_power_and_energy.json", host=None, time=None)
+@pytest.fixture
+def prometheus(folder, inputs):
+    take(folder, "prometheus-range", inputs / "prometheus_range/query_range_power_and_energy.json")
+    return folder, expected(inputs / "prometheus_range")
 
 
-def test_prometheus_power(inputs, range_rows):
-    stated = expected(inputs / "prometheus_range")
-    rows, rejects, notes = range_rows
-    assert rejects == []
-    assert "partial results" in notes[0]
-    times, power = series(rows, "power_milliw", 0)
-    hold, line = (totals(times, power, MINUTE, rule) for rule in ("hold", "trapezoid"))
-    assert hold.measured_ms[0] == stated["gpu0"]["measured_coverage_min"] * MINUTE
-    assert printed(kwh(hold.measured_microj), stated["gpu0"]["kwh_measured_only_hold"])
-    assert printed(kwh(hold.bridged_microj), stated["gpu0"]["kwh_hold_last_bridged"])
-    assert printed(kwh(line.bridged_microj), stated["gpu0"]["kwh_trapezoid_bridged"])
+def test_prometheus_power(prometheus):
+    """What was read, and with its gap bridged. The ledger holds readings; the trapezoid is another rule of its samples.
+
+    The gap lies between equal powers, so that the mean of its sides and the last one held are the same.
+    """
+    folder, stated = prometheus
+    found = shown(folder)
+    minutes, kwh = found[0, "integrated"]
+    assert minutes == pytest.approx(stated["gpu0"]["measured_coverage_min"], abs=1e-6)
+    assert printed(kwh, stated["gpu0"]["kwh_measured_only_hold"])
+    assert found[0, "modelled"][0] == pytest.approx(60 - minutes, abs=1e-6)
+    assert printed(total(found, 0), stated["gpu0"]["kwh_hold_last_bridged"])
+    times, watts = samples(folder, 0)
+    assert printed(np.trapezoid(watts, times / 1000) * KWH_PER_J, stated["gpu0"]["kwh_trapezoid_bridged"])
 
 
-def test_prometheus_counter_that_restarts(inputs, range_rows):
-    stated = expected(inputs / "prometheus_range")["gpu1"]["kwh"]
-    times, counter = series(range_rows[0], "counter_microj", 1)
-    found = energy_of_counters(np.zeros(times.size, dtype=np.int64), times, counter, BOARD_MOST)
-    assert np.flatnonzero(found.flags == RESTART).tolist() == [39]
-    total = totals_of_counters(found)
-    assert printed(kwh(total.measured_microj), stated)
-    assert total.measured_ms[0] == 59 * MINUTE
-    assert kwh(total.bridged_microj) == pytest.approx(0.5, abs=1e-9)
+def test_prometheus_counter_that_restarts(prometheus):
+    folder, stated = prometheus
+    found = shown(folder)
+    minutes, kwh = found[1, "measured"]
+    assert minutes == pytest.approx(59, abs=1e-6)
+    assert printed(kwh, stated["gpu1"]["kwh"])
+    assert found[1, "modelled"][0] == pytest.approx(1, abs=1e-6)
+    assert "bridged 0.5 kWh" in stated["gpu1"]["note"]
+    assert total(found, 1) == pytest.approx(0.5, abs=1e-9)
+    assert any("counter fell 1" in finding.text for finding in doctor(folder).findings)
 
 
-def test_prometheus_nan_is_a_gap(inputs, range_rows):
-    stated = expected(inputs / "prometheus_range")["gpu2"]["kwh_bridged"]
-    times, power = series(range_rows[0], "power_milliw", 2)
-    assert times.size == 59
-    for rule in ("hold", "trapezoid"):
-        assert printed(kwh(totals(times, power, MINUTE, rule).bridged_microj), stated)
+def test_prometheus_nan_is_a_gap(prometheus):
+    folder, stated = prometheus
+    found = shown(folder)
+    assert found[2, "modelled"][0] == pytest.approx(3, abs=1e-6)
+    assert printed(total(found, 2), stated["gpu2"]["kwh_bridged"])
 
 
-def test_dcgm_counters(inputs):
-    folder = inputs / "dcgm_exporter"
-    stated = expected(folder)
-    rows = []
-    for name in ("scrape_2026-01-05T080000Z.prom", "scrape_2026-01-05T080100Z.prom"):
-        rows += read("dcgm", folder / name, host=None, time=None)[0]
+def test_dcgm_counters(folder, inputs):
+    stated = expected(inputs / "dcgm_exporter")
+    for path in sorted((inputs / "dcgm_exporter").glob("scrape_2026*.prom")):
+        take(folder, "dcgm", path)
+    found = shown(folder)
     for device in (0, 1):
-        times, counter = series(rows, "counter_microj", device)
-        found = energy_of_counters(np.zeros(2, dtype=np.int64), times, counter, BOARD_MOST)
-        assert times[1] - times[0] == stated["between_scrapes_s"] * 1000
-        assert printed(found.energy_microj[0] / 1e6, stated["gpu_energy_j"][f"gpu{device}"])
-        assert printed(kwh(found.energy_microj), stated["kwh"][f"gpu{device}"])
+        minutes, kwh = found[device, "measured"]
+        assert minutes * 60 == pytest.approx(stated["between_scrapes_s"], abs=1e-6)
+        assert printed(kwh / KWH_PER_J, stated["gpu_energy_j"][f"gpu{device}"])
+        assert printed(kwh, stated["kwh"][f"gpu{device}"])
 
 
-def test_dcgm_mig_is_one_board(inputs):
-    folder = inputs / "dcgm_exporter"
-    rows = read("dcgm", folder / "scrape_mig.prom", time=AT)[0]
-    assert len({row["instance"] for row in rows}) == 3
-    boards = {(row["uuid"], row["time_ms"]): row["power_milliw"] for row in rows}
-    assert sum(boards.values()) / 1000 == expected(folder)["mig_board_power_w"]
+def test_dcgm_mig_is_one_board(folder, inputs):
+    take(folder, "dcgm", inputs / "dcgm_exporter/scrape_mig.prom", time=AT)
+    ((minutes, kwh),) = shown(folder).values()
+    assert kwh / minutes * 60_000 == pytest.approx(expected(inputs / "dcgm_exporter")["mig_board_power_w"], abs=1e-6)
 
 
-def test_nvidia_smi(inputs):
-    folder = inputs / "nvidia_smi"
-    stated = expected(folder)
-    rows, rejects, notes = read("nvidia_smi", folder / "nvidia_smi_query_5s.csv")
-    assert rejects == []
-    assert "1 readings without value" in notes[0]
+def test_nvidia_smi(folder, inputs):
+    """The stated span ends with the last reading, which the ledger holds for its interval of 5 s besides."""
+    stated = expected(inputs / "nvidia_smi")
+    name = "nvidia_smi_query_5s.csv"
+    done = take(folder, "nvidia-smi", inputs / "nvidia_smi" / name, host="gpu-h-001", timezone="UTC")
+    assert done.rows_rejected == 0
+    assert any("1 readings without value" in note for note in done.notes)
+    found = shown(folder)
     for device in (0, 1):
-        times, power = series(rows, "power_milliw", device)
-        hold, line = (totals(times, power, 5000, rule) for rule in ("hold", "trapezoid"))
-        assert hold.bridged_ms[0] == pytest.approx(stated["span_s"] * 1000, abs=10)
-        assert kwh(hold.bridged_microj) == pytest.approx(stated["kwh_hold_last"][str(device)], rel=1e-3)
-        assert kwh(line.bridged_microj) == pytest.approx(stated["kwh_trapezoid"][str(device)], rel=1e-3)
+        times, watts = samples(folder, device)
+        assert times[-1] - times[0] == pytest.approx(stated["span_s"] * 1000, abs=10)
+        interval_s = sum(minutes for (index, _), (minutes, _) in found.items() if index == device) * 60
+        interval_s -= (times[-1] - times[0]) / 1000
+        assert interval_s == pytest.approx(5, abs=0.01)
+        in_span = total(found, device) - watts[-1] * interval_s * KWH_PER_J
+        assert in_span == pytest.approx(stated["kwh_hold_last"][str(device)], rel=1e-3)
+        line = np.trapezoid(watts, times / 1000) * KWH_PER_J
+        assert line == pytest.approx(stated["kwh_trapezoid"][str(device)], rel=1e-3)
         # with the jitter taken away, to the printed digits
-        even = np.rint(times / 5000).astype(np.int64) * 5000
-        assert printed(kwh(totals(even, power, 5000, "hold").bridged_microj), stated["kwh_hold_last"][str(device)])
-        assert printed(kwh(totals(even, power, 5000, "trapezoid").bridged_microj), stated["kwh_trapezoid"][str(device)])
+        even = np.rint(times / 5000) * 5
+        assert printed((watts[:-1] * np.diff(even)).sum() * KWH_PER_J, stated["kwh_hold_last"][str(device)])
+        assert printed(np.trapezoid(watts, even) * KWH_PER_J, stated["kwh_trapezoid"][str(device)])
+    assert [key for key in found if key[1] == "modelled"] == [(1, "modelled")]
 
 
 def test_superchip_module_is_no_second_board(inputs):
@@ -180,26 +210,6 @@ def table(path):
         return list(csv.DictReader(file))
 
 
-def test_case_mig_board_once(shared_folder):
-    folder = shared_folder / "data/cases/mig_instances_repeat_board_power"
-    stated = json.loads((folder / "case.json").read_text(encoding="utf-8"))["expected"]
-    boards = {(row["uuid"], row["ts_utc"]): float(row["power_w"]) for row in table(folder / "samples.csv")}
-    times = np.array([np.datetime64(at.removesuffix("Z"), "ms").astype(np.int64) for _, at in sorted(boards)])
-    power = np.array([round(boards[key] * 1000) for key in sorted(boards)])
-    assert printed(kwh(totals(times, power, 10 * MINUTE, "hold").bridged_microj), stated["board_kwh"])
-
-
-def test_case_counter_absent(shared_folder):
-    folder = shared_folder / "data/cases/energy_counter_absent"
-    stated = json.loads((folder / "case.json").read_text(encoding="utf-8"))["expected"]
-    rows = table(folder / "samples.csv")
-    times = np.array([np.datetime64(row["ts_utc"].removesuffix("Z"), "ms").astype(np.int64) for row in rows])
-    power = np.array([round(float(row["power_w"]) * 1000) for row in rows])
-    found = kwh(totals(times, power, MINUTE, "hold").bridged_microj)
-    assert found == pytest.approx(stated["kwh_hold_last"], rel=stated["tolerance_rel"])
-    assert all(row["total_energy_mj"] == "" for row in rows)
-
-
 def test_wrong_numbers_03_meter_domains(shared_folder):
     rows = table(shared_folder / "data/cases/wrong_numbers/03_meter_domains.csv")
     sums = {}
@@ -217,23 +227,26 @@ def test_wrong_numbers_03_meter_domains(shared_folder):
     assert sums == {"h1": 9.61, "h2": 133.5}
 
 
-def test_wrong_numbers_04_wrap(shared_folder):
-    rows = table(shared_folder / "data/cases/wrong_numbers/04_counter_wrap.csv")
-    device = np.array([int(row["domain"].removeprefix("pkg")) for row in rows])
-    times = np.array([np.datetime64(row["time_utc"].removesuffix("Z"), "ms").astype(np.int64) for row in rows])
-    counter = np.array([int(row["energy_uj"]) for row in rows])
-    span = np.array([int(row["max_energy_range_uj"]) for row in rows])
-    found = energy_of_counters(device, times, counter, 500_000, range_microj=span)
-    assert found.energy_microj[:4].tolist() == [12_000_000_000] * 4
-    assert found.flags.tolist() == [0, WRAP, 0, 0, AMBIGUOUS]
-    assert found.known.tolist() == [True] * 4 + [False]
-    assert found.least_microj[4] == 10_000_000_000
-    assert totals_of_counters(found).measured_microj.tolist() == [48_000_000_000, 0]
-
-
-def test_wrong_numbers_07_no_counter(shared_folder):
-    rows = table(shared_folder / "data/cases/wrong_numbers/07_no_counter.csv")
-    times = np.array([int(row["time_s"]) * 1000 for row in rows])
-    power = np.array([int(row["power_w"]) * 1000 for row in rows])
-    assert totals(times, power, 10_000, "trapezoid").bridged_microj.tolist() == [13_700_000_000]
-    assert totals(times, power, 10_000, "hold").bridged_microj[0] == pytest.approx(13.7e9, rel=0.05)
+def test_wrong_numbers_04_wrap(folder, tmp_path, shared_folder):
+    """One board stands for each domain; the range comes from the mapping, and is said with the ambiguous hour."""
+    given = table(shared_folder / "data/cases/wrong_numbers/04_counter_wrap.csv")
+    lines = [f"{row['time_utc']},gpu-h-001,{row['domain'][-1]},{row['energy_uj']}" for row in given]
+    path, rules = tmp_path / "c.csv", tmp_path / "c.yaml"
+    path.write_text("\n".join(["time,host,gpu,total", *lines]) + "\n", encoding="utf-8")
+    (span,) = {row["max_energy_range_uj"] for row in given}
+    rules.write_text(
+        f"format: power\ninterval: 60 s\ncounter_range: {span} uJ_chip\ncolumns:\n  time_utc: time\n  host: host\n"
+        "  device_index: gpu\n  counter: {column: total, unit: uJ_chip}\n",
+        encoding="utf-8",
+    )
+    take(folder, "power", path, mapping=str(rules))
+    found = shown(folder, "hour_utc < TIMESTAMPTZ '2026-01-01 00:00Z'")
+    assert {key: kwh / KWH_PER_J for key, (_, kwh) in found.items()} == {(0, "measured"): pytest.approx(48_000)}
+    faults = rows(
+        folder,
+        "SELECT device_key, restart_count, wrap_count, ambiguous_wrap_count, least_energy_chip_kwh AS least "
+        "FROM core.counter_hour WHERE restart_count + wrap_count + ambiguous_wrap_count > 0 ORDER BY 1",
+    )
+    assert [tuple(row.values())[1:4] for row in faults] == [(0, 1, 0), (0, 0, 1)]
+    assert float(faults[1]["least"]) / KWH_PER_J == pytest.approx(10_000)
+    assert any("perhaps once more (at least 0.00277778 kWh" in finding.text for finding in doctor(folder).findings)

@@ -23,7 +23,12 @@ SELECT
     job.job_id,
     job.site_id,
     job.host,
-    coalesce(job.project, 'unallocated') AS owner,
+    -- OpenCost lists what nobody asked for as a job of its own
+    CASE
+        WHEN job.project IS NOT NULL THEN job.project
+        WHEN job.job_type = '__idle__' THEN 'idle'
+        ELSE 'unallocated'
+    END AS owner,
     job.user_name,
     job.job_type,
     job.state,

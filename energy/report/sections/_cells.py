@@ -19,7 +19,7 @@ RANGE_NOTE = (
 TIER_WORDS = {
     "measured": "measured by an energy counter",
     "integrated": "power readings, each held for its interval",
-    "modelled": "utilisation readings and a power model",
+    "modelled": "utilisation and a power model, or a short gap bridged",
     "default": "default power of the chip",
     "missing": "not known",
 }

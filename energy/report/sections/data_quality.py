@@ -39,8 +39,9 @@ _RULES = (
     ),
     (
         "Power readings",
-        "A power reading is held until the next one, at most for its sampling interval. A longer silence is a gap, "
-        "never bridged by a line and never 0. A counter of energy gives the energy between two of its readings.",
+        "A power reading is held until the next one, at most for its sampling interval. A gap of up to 15 minutes, or "
+        "of two intervals up to an hour, is bridged at the mean of the powers beside it and counts as modelled; a "
+        "longer one takes default power, never 0. A counter of energy gives the energy between two of its readings.",
     ),
     (
         "Shared hosts",

@@ -26,7 +26,13 @@ SELECT
   job.job_id,
   job.site_id,
   job.host,
-  COALESCE(job.project, 'unallocated') AS owner,
+  CASE
+    WHEN NOT job.project IS NULL
+    THEN job.project
+    WHEN job.job_type = '__idle__'
+    THEN 'idle'
+    ELSE 'unallocated'
+  END AS owner, /* OpenCost lists what nobody asked for as a job of its own */
   job.user_name,
   job.job_type,
   job.state,

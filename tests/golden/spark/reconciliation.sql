@@ -1,6 +1,6 @@
 /* Both sides of each check must agree; a difference is a defect of the data or of the ledger, and is shown. */
 /* Chip-hours are compared in the hours for which the site's log is whole or a device was read. Readings that a job's own */
-/* measurement replaces are left out; where such a job shares a host, its part of the readings shows as a difference. */
+/* measurement replaces are no part of what was read: they stand beside it, and were not given to any owner. */
 WITH installed AS (
   SELECT
     calendar.month,
@@ -54,11 +54,23 @@ WITH installed AS (
   FROM core.energy_hour
   WHERE
     attribution = 'job'
+), shared AS (
+  SELECT
+    calendar.month,
+    replaced.site_id,
+    CAST(SUM(replaced.replaced_energy_chip_kwh) AS DECIMAL(38, 12)) AS energy_chip_kwh
+  FROM core.replaced_hour AS replaced
+  JOIN ref.calendar_hour AS calendar
+    ON calendar.hour_utc = replaced.hour_utc
+  GROUP BY
+    calendar.month,
+    replaced.site_id
 ), readings AS (
   SELECT
     calendar.month,
     COALESCE(chips.site_id, place.site_id) AS site_id,
-    CAST(SUM(reading.energy_chip_microj) / 3600000000000 AS DECIMAL(38, 12)) AS read_energy_chip_kwh
+    CAST(SUM(CASE WHEN own.job_key IS NULL THEN reading.energy_chip_microj END) / 3600000000000 AS DECIMAL(38, 12)) AS read_energy_chip_kwh,
+    CAST(SUM(CASE WHEN NOT own.job_key IS NULL THEN reading.energy_chip_microj ELSE 0 END) / 3600000000000 AS DECIMAL(38, 12)) AS held_energy_chip_kwh
   FROM core.device_hour AS reading
   JOIN ref.calendar_hour AS calendar
     ON calendar.hour_utc = reading.hour_utc
@@ -72,8 +84,6 @@ WITH installed AS (
     ON held.allocation_key = reading.allocation_key
   LEFT JOIN own
     ON own.job_key = held.job_key
-  WHERE
-    own.job_key IS NULL
   GROUP BY
     calendar.month,
     COALESCE(chips.site_id, place.site_id)
@@ -85,11 +95,16 @@ SELECT
   installed.installed_chip_h,
   accounted.accounted_chip_h,
   CAST(accounted.accounted_chip_h - installed.installed_chip_h AS DECIMAL(38, 12)) AS difference_chip_h,
-  readings.read_energy_chip_kwh,
+  CAST(readings.read_energy_chip_kwh - COALESCE(shared.energy_chip_kwh, 0) AS DECIMAL(38, 12)) AS read_energy_chip_kwh,
+  CAST(readings.held_energy_chip_kwh + COALESCE(shared.energy_chip_kwh, 0) AS DECIMAL(38, 12)) AS replaced_energy_chip_kwh,
   accounted.owned_energy_chip_kwh,
-  CAST(accounted.owned_energy_chip_kwh - readings.read_energy_chip_kwh AS DECIMAL(38, 12)) AS difference_energy_chip_kwh
+  CAST(accounted.owned_energy_chip_kwh - (
+    readings.read_energy_chip_kwh - COALESCE(shared.energy_chip_kwh, 0)
+  ) AS DECIMAL(38, 12)) AS difference_energy_chip_kwh
 FROM accounted
 LEFT JOIN installed
   ON installed.month = accounted.month AND installed.site_id = accounted.site_id
 LEFT JOIN readings
   ON readings.month = accounted.month AND readings.site_id = accounted.site_id
+LEFT JOIN shared
+  ON shared.month = accounted.month AND shared.site_id = accounted.site_id

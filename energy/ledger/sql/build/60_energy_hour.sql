@@ -250,6 +250,20 @@ FROM (
     )
 );
 
+-- Readings that such a measurement replaces on a host whose boards no allocation names: the job's share of them.
+INSERT INTO core.replaced_hour
+SELECT claim.hour_utc, claim.site_id,
+    CAST(sum(CAST(pool.energy_chip_microj * claim.fraction / 3600000000000.0 AS DECIMAL(38, 12))) AS DECIMAL(38, 12))
+FROM claim
+JOIN (
+    SELECT host, hour_utc, CAST(sum(energy_chip_microj) AS DOUBLE) AS energy_chip_microj
+    FROM reading WHERE allocation_key IS NULL GROUP BY host, hour_utc
+) AS pool ON pool.host = claim.host AND pool.hour_utc = claim.hour_utc
+JOIN (SELECT DISTINCT job_key FROM owned_line WHERE attribution = 'job') AS own ON own.job_key = claim.job_key
+WHERE claim.fraction > 0
+GROUP BY claim.hour_utc, claim.site_id
+ORDER BY claim.hour_utc, claim.site_id;
+
 INSERT INTO core.energy_hour
 WITH summed AS (
     SELECT hour_utc, site_id, host, job_key, chip_id, tier, attribution, chip_state,
