@@ -79,6 +79,10 @@ class SqlReadError(SqlUnitError):
     """The checker of units cannot follow the query: its text, or the name of a table or column."""
 
 
+class CostError(EnergyError, ValueError):
+    """A piece of work cannot be computed as asked: its shape, its mapping, its numbers, or it does not fit."""
+
+
 class ReportError(EnergyError, ValueError):
     """A report cannot be made, or does not equal its recomputation."""
 

@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from energy.cli import catalogue, demo, ingest, ledger, report
+from energy.cli import catalogue, demo, ingest, ledger, report, serve, sql
 from energy.cli._app import app, flush
 from energy.errors import EnergyError
 
@@ -20,8 +20,21 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 # In the order of --help: what a newcomer needs first stands first.
-ROOMS = (demo, ledger, ingest, report, catalogue)
-ORDER = ("demo", "init", "ingest", "doctor", "report", "verify", "explain", "catalogue", "rebuild", "withdraw")
+ROOMS = (demo, ledger, ingest, report, catalogue, serve, sql)
+ORDER = (
+    "demo",
+    "init",
+    "ingest",
+    "doctor",
+    "sql",
+    "report",
+    "verify",
+    "explain",
+    "serve",
+    "catalogue",
+    "rebuild",
+    "withdraw",
+)
 app.registered_commands.sort(key=lambda command: ORDER.index(command.callback.__name__ if command.callback else ""))
 
 

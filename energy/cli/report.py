@@ -16,7 +16,7 @@ def report(
     quarter: Annotated[str, typer.Argument(metavar="QUARTER", help="Such as 2026Q1.")],
     ledger: LedgerOption,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
-    formats: Annotated[str, typer.Option("--format", help="Any of html,json,csv.")] = "html,json,csv",
+    formats: Annotated[str, typer.Option("--format", help="Any of html,json,csv,xlsx.")] = "html,json,csv,xlsx",
     as_json: JsonOption = False,
 ) -> None:
     """Write the carbon report of a quarter."""
@@ -27,7 +27,7 @@ def report(
 
     wanted = tuple(part.strip().lower() for part in formats.split(",") if part.strip())
     if not wanted:
-        raise ReportError("--format names no format: give any of html,json,csv.")
+        raise ReportError("--format names no format: give any of html,json,csv,xlsx.")
     if out.is_file():
         raise ReportError(f"{out} is a file: name a folder with --out.")
     with Ledger(ledger) as reader:

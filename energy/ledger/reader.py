@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from energy.errors import LedgerError
+from energy.ledger.guarded import MEMORY, TIMEOUT_S, Guarded
+from energy.ledger.layout import check_layout
 from energy.ledger.store import kept_version, published, settings, version_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from energy.ledger.query import Result, Running
 
 
 class Ledger:
@@ -49,6 +55,12 @@ class Ledger:
                 "open for writing; other DuckDB clients open it with -readonly."
             ) from error
         self._connection.execute("SET TimeZone = 'UTC'")
+        try:
+            check_layout(self._connection, path.name, str(self.folder))
+        except LedgerError:
+            self._connection.close()
+            raise
+        self._guarded = Guarded(path, threads)
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Return the rows of a query as dicts, in the order of the query."""
@@ -68,8 +80,62 @@ class Ledger:
         finally:
             cursor.close()
 
+    def sql(
+        self, text: str, *, timeout_s: float = TIMEOUT_S, memory: str = MEMORY, row_limit: int | None = None
+    ) -> Result:
+        """Return the result of a user's query: guarded, its units checked, each column with its unit.
+
+        Parameters
+        ----------
+        text : str
+            One SELECT (or EXPLAIN, DESCRIBE, SHOW TABLES, SUMMARIZE) over the ledger's tables and views.
+        timeout_s : float
+            It is stopped after so many seconds, s.
+        memory : str
+            Most memory of the query, and of its result: ``1GB``.
+        row_limit : int, optional
+            Most rows that are kept; the others are only counted.
+
+        Raises
+        ------
+        SqlError
+            With line and column: refused, not readable, an unknown name; or it needs more time or memory.
+        SqlUnitError
+            Its units do not add up.
+
+        Examples
+        --------
+        >>> with Ledger(Path("my-ledger")) as ledger:  # doctest: +SKIP
+        ...     ledger.sql("SELECT month, sum(energy_it_kwh) AS energy_it_kwh FROM energy_monthly GROUP BY month").df()
+        """
+        from energy.ledger.query import ask
+
+        return ask(self._guarded, text, self.version, timeout_s, memory, row_limit, self.mixed)
+
+    @contextmanager
+    def sql_batches(self, text: str, *, timeout_s: float = TIMEOUT_S, memory: str = MEMORY) -> Iterator[Running]:
+        """Give columns, Arrow schema and batches of a query as they come: for results larger than memory.
+
+        Raises
+        ------
+        SqlError
+            As :meth:`sql`.
+        """
+        from energy.ledger.query import running
+
+        with running(self._guarded, text, timeout_s, memory, self.mixed) as query:
+            yield query
+
+    @cached_property
+    def mixed(self) -> frozenset[str]:
+        """Scope 2 methods whose emissions stand on bases that ``basis_mix`` does not name: SQL does not add them."""
+        from energy.ledger.bases import mixed_methods
+
+        return mixed_methods(self)
+
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connections."""
+        self._guarded.close()
         self._connection.close()
 
     def __enter__(self) -> Ledger:
@@ -79,3 +145,21 @@ class Ledger:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def open_ledger(folder: str | Path, version: int | None = None) -> Ledger:
+    """Open a ledger for reading: ``energy.open``.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The ledger's folder.
+    version : int, optional
+        An earlier version that is still kept; the published one by default.
+
+    Raises
+    ------
+    LedgerError
+        The folder is no ledger, holds no data yet, or no longer has the version.
+    """
+    return Ledger(Path(folder), version=version)

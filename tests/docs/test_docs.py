@@ -17,6 +17,7 @@ from energy.errors import SqlUnitError
 from energy.importers import importer_names
 from energy.importers.mapping import FIELDS_OF_FORMAT, built_in_mappings, load_mapping
 from energy.ledger import Ledger
+from energy.ledger.bases import mixed_methods
 from energy.ledger.site_file import HostGroup, Period, Ratio, Site, SiteFile, parse_site_file
 from energy.ledger.unit_check import infer
 from energy.schema import TABLES
@@ -135,6 +136,12 @@ def test_table_reference_is_current():
     assert text_of("tables.md") == markdown(order), "renew it: python -m energy.schema.docs > docs/tables.md"
 
 
+def test_sql_page_is_current():
+    from energy.ledger.sql_docs import markdown
+
+    assert text_of("sql.md") == markdown(), "renew it: python -m energy.ledger.sql_docs > docs/sql.md"
+
+
 def test_views_are_named_in_the_ledger_page():
     views = [table.name for table in TABLES.values() if table.kind == "view"]
     assert [name for name in views if f"`{name}`" not in text_of("ledger.md")] == []
@@ -239,6 +246,7 @@ def test_every_json_document_is_described():
         "doctor LEDGER",
         "catalogue chips",
         "catalogue chips T4",
+        "sql VALUES(1) --ledger LEDGER",
     ],
 )
 def test_json_documents_are_as_described(words, own_ledger, tmp_path, monkeypatch, capsys):
@@ -273,12 +281,13 @@ SQL = {
 def test_shown_sql_is_checked_and_runs(page, statement, small_ledger):
     """A statement with the comment "-- error" must be refused by the check of units; every other one must run."""
     query, _, comment = statement.partition(";")
-    if "error" in comment:
-        with pytest.raises(SqlUnitError):
-            infer(query)
-        return
-    infer(query)
     with Ledger(small_ledger) as ledger:
+        mixed = mixed_methods(ledger)
+        if "error" in comment:
+            with pytest.raises(SqlUnitError):
+                infer(query, mixed=mixed)
+            return
+        infer(query, mixed=mixed)
         assert ledger.rows(query) or "raw.rejects" in query
 
 

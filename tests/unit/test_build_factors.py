@@ -8,7 +8,7 @@ from tiny_fleet import Fleet, at, host, job, site
 from energy import report
 from energy.account import chain
 from energy.catalogue.profiles import profile
-from energy.errors import FactorError, SiteFileError
+from energy.errors import FactorError, SiteFileError, SqlUnitError
 from energy.ledger.bases import mixed_methods
 from energy.ledger.reader import Ledger
 from energy.units import quantity
@@ -220,6 +220,7 @@ def test_each_emission_line_names_its_factor_year_and_boundary(small_ledger):
 # --- bases of two sites that meet in one total ---
 def two_countries(tmp_path, **top):
     sites = {"d": site([host("h1", 1)], zone="DEU"), "t": site([host("h2", 1)], zone="ERCT")}
+    tmp_path.mkdir(exist_ok=True)
     fleet = Fleet(tmp_path / "ledger", sites, top)
     fleet.ingest(fleet.jobs([job("1", "h1", 1, *HELD), job("2", "h2", 1, *HELD)], *DAY))
     return fleet
@@ -265,3 +266,15 @@ def test_views_keep_bases_apart(tmp_path):
 def test_a_mix_of_unknown_words_is_refused(tmp_path, text):
     with pytest.raises(SiteFileError, match="basis_mix"):
         two_countries(tmp_path, basis_mix=text)
+
+
+def test_sql_adds_bases_only_where_the_mix_is_named(tmp_path):
+    total = "SELECT sum(emissions_kgco2e) AS emissions_kgco2e FROM emissions_quarterly WHERE method = 'location'"
+    with Ledger(two_countries(tmp_path / "strict").folder) as ledger:
+        with pytest.raises(SqlUnitError, match="Bases are not added"):
+            ledger.sql(total)
+        parts = ledger.sql(total.replace("SELECT", "SELECT basis,") + " GROUP BY basis").rows()
+    with Ledger(two_countries(tmp_path / "named", basis_mix=NAMED).folder) as ledger:
+        ((whole,),) = ledger.sql(total).rows()
+    assert whole == sum(part for _, part in parts)
+    assert len(parts) == 2
