@@ -100,7 +100,7 @@ def run_demo(folder: Path, *, scale: float = 1.0, progress: Callable[[str], None
     from energy.ledger.intake import Request, ingest
     from energy.ledger.reader import Ledger
     from energy.ledger.store import pin
-    from energy.report import build, write
+    from energy.report import FORMATS, build, write
 
     say = progress or (lambda _: None)
     _check_folder(folder)
@@ -122,7 +122,7 @@ def run_demo(folder: Path, *, scale: float = 1.0, progress: Callable[[str], None
     say("writing the report")
     with Ledger(folder) as reader:
         made = build(reader, QUARTER)
-        paths = write(made, folder / "report")
+        paths = write(made, folder / "report", FORMATS)
         pin(folder, reader.version)
     return DemoResult(folder, made, tuple(paths))
 

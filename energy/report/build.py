@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Sequence
 from decimal import localcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from energy.report.model import SCHEMA, DataTable, Notice, Report, Section
 from energy.report.period import Quarter, Reader, day_text, held_quarters, parse_quarter
 from energy.report.sections import SECTIONS
 from energy.report.sections.boundary import boundary_line
+from energy.report.workbook.rows import ledger_tables
 from energy.schema import table
 
-FORMATS = ("html", "json", "csv")
+FORMATS = ("html", "json", "csv", "xlsx")
+CLOSED_FORMATS = ("html", "json", "csv")  # written from the report alone, when the ledger is closed too
 STATUS = "draft"
 _PRECISION = 60  # sums of DECIMAL(38,12) stay exact
 _RUN_ID_LENGTH = 12
@@ -59,7 +62,8 @@ def build_from(facts: QuarterFacts) -> Report:
     """Compute the report from facts that are loaded already."""
     sections = tuple(make(facts) for make in SECTIONS)
     head = _head(facts.reader, facts.quarter, facts.settings, facts.batches)
-    return Report(**head, boundary=boundary_line(facts), empty=False, sections=sections, data=_data(facts))
+    rows = partial(ledger_tables, facts)
+    return Report(**head, boundary=boundary_line(facts), empty=False, sections=sections, data=_data(facts), rows=rows)
 
 
 def _empty(reader: Reader, quarter: Quarter, message: str) -> Report:
@@ -131,7 +135,7 @@ def _data(facts: QuarterFacts) -> tuple[DataTable, ...]:
     )
 
 
-def write(report: Report, folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+def write(report: Report, folder: Path, formats: Sequence[str] = CLOSED_FORMATS) -> list[Path]:
     """Write the report into a folder; nothing is left half-written.
 
     Parameters
@@ -141,31 +145,33 @@ def write(report: Report, folder: Path, formats: Sequence[str] = FORMATS) -> lis
     folder : pathlib.Path
         Made when absent; files of the same names are replaced.
     formats : sequence of str
-        Any of ``html``, ``json``, ``csv``.
+        Any of ``html``, ``json``, ``csv``, ``xlsx``; the first three by default. The workbook asks the ledger for more
+        rows, so the ledger must be open.
 
     Returns
     -------
     list of pathlib.Path
-        The files: ``report.html``, ``report.json``, ``report.csv``, ``energy_monthly.csv``, ``emissions_monthly.csv``.
+        The files: ``report.html``, ``report.json``, ``report.csv``, ``energy_monthly.csv``, ``emissions_monthly.csv``,
+        ``report.xlsx``.
 
     Raises
     ------
     ReportError
-        For an unknown format.
+        For an unknown format, or a workbook whose ledger is closed.
     """
-    texts: dict[str, str] = {}
+    files: dict[str, bytes] = {}
     for name in formats:
         if name not in FORMATS:
             raise ReportError(
                 f"No report format named {name}; known are {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}"
             )
-        texts |= _texts(report, name)
+        files |= _files(report, name)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    staged = [(folder / f".{name}.{os.getpid()}.tmp", folder / name) for name in texts]
+    staged = [(folder / f".{name}.{os.getpid()}.tmp", folder / name) for name in files]
     try:
         for temporary, final in staged:
-            temporary.write_bytes(texts[final.name].encode())
+            temporary.write_bytes(files[final.name])
         for temporary, final in staged:
             temporary.replace(final)
     finally:
@@ -174,12 +180,16 @@ def write(report: Report, folder: Path, formats: Sequence[str] = FORMATS) -> lis
     return [final for _, final in staged]
 
 
-def _texts(report: Report, name: str) -> dict[str, str]:
+def _files(report: Report, name: str) -> dict[str, bytes]:
     if name == "json":
-        return {"report.json": json_twin.text(report)}
+        return {"report.json": json_twin.text(report).encode()}
     if name == "csv":
-        return csv_twin.files(report)
+        return {file: text.encode() for file, text in csv_twin.files(report).items()}
+    if name == "xlsx":
+        from energy.report import workbook
+
+        return {"report.xlsx": workbook.content(report)}
     # The only writer that needs jinja2: JSON and CSV are written without loading it.
     from energy.report import html
 
-    return {"report.html": html.text(report)}
+    return {"report.html": html.text(report).encode()}

@@ -47,6 +47,15 @@ UNITS: dict[str, UnitWords] = {
 }
 
 
+# Units of energy that a reader may ask for in place of the fitting prefix: how many of them one Wh is.
+ENERGY_UNITS: dict[str, Decimal] = {
+    "kWh": Decimal("1e-3"),
+    "MWh": Decimal("1e-6"),
+    "GWh": Decimal("1e-9"),
+    "GJ": Decimal("3.6e-6"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class CellText:
     """A value as people read it; ``muted`` for words in place of a number, whose reason is ``title``."""
@@ -58,8 +67,15 @@ class CellText:
     title: str = ""
 
 
-def figure_text(cell: Cell) -> CellText:
+def figure_text(cell: Cell, energy_unit: str = "") -> CellText:
     """Write a headline value with its own prefix and its range.
+
+    Parameters
+    ----------
+    cell : Cell
+        The value.
+    energy_unit : str
+        A key of ``ENERGY_UNITS`` that the reader asks for; by default the fitting prefix.
 
     Examples
     --------
@@ -75,6 +91,8 @@ def figure_text(cell: Cell) -> CellText:
         return CellText(cell.value)
     unit = UNITS[cell.unit]
     value = Decimal(cell.value)
+    if energy_unit and unit.family == "Wh" and not unit.per:
+        return _asked(cell, value, unit.to_base * ENERGY_UNITS[energy_unit], energy_unit)
     if unit.family:
         scaled = [None if part is None else part * unit.to_base for part in (value, cell.low, cell.high)]
         text, name, span = numbers.figure(scaled[0], scaled[1], scaled[2], unit.family)
@@ -86,6 +104,15 @@ def figure_text(cell: Cell) -> CellText:
     return CellText(numbers.plain(value, decimals), unit.words, span)
 
 
+def _asked(cell: Cell, value: Decimal, factor: Decimal, unit: str) -> CellText:
+    """Write an energy in the unit that the reader asks for, with the digits of its range."""
+    low, high = (None if end is None else end * factor for end in (cell.low, cell.high))
+    decimals = numbers.places(value * factor, low, high)
+    if low is None or high is None:
+        return CellText(numbers.plain(value * factor, max(decimals, 0)), unit, numbers.RANGE_UNKNOWN)
+    return CellText(numbers.plain(value * factor, decimals), unit, numbers.span(low, high, decimals))
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnFormat:
     """One prefix and one count of decimals for a whole column."""
@@ -95,15 +122,20 @@ class ColumnFormat:
     decimals: int
 
 
-def column_format(column: Column, cells: Iterable[Cell]) -> ColumnFormat:
-    """Choose the prefix and the digits of a column by its greatest value; its range decides how many are known."""
+def column_format(column: Column, cells: Iterable[Cell], energy_unit: str = "") -> ColumnFormat:
+    """Choose the prefix and the digits of a column by its greatest value; its range decides how many are known.
+
+    ``energy_unit`` is a key of ``ENERGY_UNITS`` that the reader asks for.
+    """
     unit = UNITS[column.unit]
     size, low, high = Decimal(0), None, None
     for cell in cells:
         if isinstance(cell.value, Decimal | int) and not cell.mark and abs(Decimal(cell.value)) > size:
             size, low, high = abs(Decimal(cell.value)), cell.low, cell.high
     factor, name = Decimal(1), unit.words
-    if unit.family:
+    if energy_unit and unit.family == "Wh" and not unit.per:
+        factor, name = 1 / (unit.to_base * ENERGY_UNITS[energy_unit]), energy_unit
+    elif unit.family:
         step, text = numbers.step(size * unit.to_base, unit.family)
         factor, name = step / unit.to_base, text + unit.per
     if column.decimals is not None or unit.decimals is not None:
@@ -152,9 +184,11 @@ def header(column: Column, form: ColumnFormat) -> str:
     return column.label if named else f"{column.label}, {form.unit}"
 
 
-def value_text(value: Value, unit: str, low: Decimal | None = None, high: Decimal | None = None) -> str:
-    """Write a value with its unit and boundary in running text."""
-    text = figure_text(Cell("", value, unit, low, high))
+def value_text(
+    value: Value, unit: str, low: Decimal | None = None, high: Decimal | None = None, energy_unit: str = ""
+) -> str:
+    """Write a value with its unit and boundary in running text; ``energy_unit`` as in :func:`figure_text`."""
+    text = figure_text(Cell("", value, unit, low, high), energy_unit)
     boundary = UNITS[unit].boundary
     words = f"{text.value}{THIN}{text.unit}" if text.unit else text.value
     return f"{words} {boundary}" if boundary else words

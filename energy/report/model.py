@@ -6,7 +6,7 @@ version of the report to the next, so that ``energy explain`` and ``energy verif
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
@@ -205,6 +205,8 @@ class Report:
     sections: tuple[Section, ...]
     inputs: tuple[tuple[str, str], ...] = ()
     data: tuple[DataTable, ...] = field(default=())
+    # More rows of the ledger, for the workbook alone: asked for when it is written, while the ledger is open.
+    rows: Callable[[], tuple[DataTable, ...]] | None = field(default=None, compare=False, repr=False)
 
     def cells(self) -> Iterator[Cell]:
         """Give every value of the report in the order of the pages."""
