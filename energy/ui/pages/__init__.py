@@ -1,0 +1,1 @@
+"""The pages, one file each: Streamlit runs the file when its page is opened."""
