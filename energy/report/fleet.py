@@ -37,6 +37,8 @@ _PRECISION = 60  # sums of DECIMAL(38,12) stay exact
 _LONG_GAP_H = 24
 _GAPS_NAMED = 8
 _NO_IDLE = "Idle chips belong to no project: choose all projects."
+_NO_INVENTORY = "No inventory covers this quarter: energy ingest hosts brings one in."
+_IDLE_UNKNOWN = "Without an inventory nobody knows what stood idle."
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def fleet(facts: QuarterFacts, choice: Choice = WHOLE) -> Fleet:
             _said(_by_project(own, choice), own, choice, choice.project),
             _said(breakdown(own, "chip"), own, choice, own.chip_names.get(choice.chip, ALL)),
             (_tier_bars(own, choice), replace(tiers, id="fleet.tiers", caption="By tier")),
-            _idle(own) if choice.project in (ALL, "idle") else None,
+            _idle(own) if choice.project in (ALL, "idle") and _idle_known(own) else None,
             _strip(strip, own, choice),
             long_gaps(own),
             found,
@@ -148,7 +150,7 @@ def _last(figure: Figure) -> str:
 
 
 def _hours_cell(name: str, hours: Decimal | None) -> Cell:
-    return value_cell(f"fleet.{name}", hours, "chip*h", "The ledger has no inventory: `energy ingest hosts`.")
+    return value_cell(f"fleet.{name}", hours, "chip*h", _NO_INVENTORY)
 
 
 def _installed(facts: QuarterFacts) -> Figure:
@@ -160,16 +162,22 @@ def _installed(facts: QuarterFacts) -> Figure:
 
 def _given(facts: QuarterFacts) -> Figure:
     hours = facts.chip_hours((("owner_kind", "project"),))
-    whole = add(facts.installed, "installed_chip_h") or facts.chip_hours()
-    return Figure(
-        "Chip-hours given to projects", _hours_cell("given", hours), "exact", f"{numbers.share(hours, whole)} of these"
-    )
+    installed = add(facts.installed, "installed_chip_h")
+    known = f"{numbers.share(hours, installed)} of these" if installed else "of an unknown number"
+    return Figure("Chip-hours given to projects", _hours_cell("given", hours), "exact", known)
+
+
+def _idle_known(facts: QuarterFacts) -> bool:
+    """Tell whether idle hours can be known: installed less given needs what is installed."""
+    return bool(facts.installed or facts.energy_rows((("owner_kind", "idle"),)))
 
 
 def _idle_share(facts: QuarterFacts, choice: Choice) -> Figure:
     label = "Idle, share of chip-hours"
     if choice.project not in (ALL, "idle"):
         return Figure(label, Cell("fleet.idle", None, mark="not applicable", reason=_NO_IDLE), "exact", _NO_IDLE)
+    if not _idle_known(facts):
+        return Figure(label, Cell("fleet.idle", None, mark="no data", reason=_IDLE_UNKNOWN), "exact", _IDLE_UNKNOWN)
     idle, whole = facts.chip_hours((("owner_kind", "idle"),)), facts.chip_hours()
     if not whole:
         why = "There are no chip-hours."
@@ -190,7 +198,7 @@ def _read_share(facts: QuarterFacts) -> Figure:
     missing = shares.get("missing")
     known = "of chip-hours, energy counter or power"
     if missing:
-        known += f"; of {numbers.share(missing, 1)} nothing is known"
+        known += f"; nothing is known of {numbers.share(missing, 1)}"
     return Figure("With readings", Cell("fleet.read", numbers.share(read, 1)), "exact", known)
 
 
@@ -199,6 +207,9 @@ def _idle_energy(facts: QuarterFacts, choice: Choice, whole: Figure) -> Figure:
     if choice.project not in (ALL, "idle"):
         cell = Cell("fleet.idle_energy", None, "kWh_facility", mark="not applicable", reason=_NO_IDLE)
         return Figure(label, cell, "hollow", _NO_IDLE)
+    if not _idle_known(facts):
+        cell = Cell("fleet.idle_energy", None, "kWh_facility", mark="no data", reason=_IDLE_UNKNOWN)
+        return Figure(label, cell, "hollow", _IDLE_UNKNOWN)
     selection: Selection = (("owner_kind", "idle"),)
     cell = energy_cell(facts, "fleet.idle_energy", "energy_facility", selection)
     shares = dict(facts.tier_shares("energy_facility_kwh", selection))
@@ -234,13 +245,16 @@ def _limited(text: str, facts: QuarterFacts, choice: Choice) -> str:
     """Put the words of the choice behind the quarter."""
     names = {"site_id": facts.site_names, "chip": facts.chip_names, "tier": TIER_WORDS}
     chosen = [names.get(column, {}).get(value, value) for column, value in choice.selection]
-    return text.replace(facts.quarter.text, ", ".join([facts.quarter.text, *chosen]), 1)
+    said = text.replace(facts.quarter.text, ", ".join([facts.quarter.text, *chosen]), 1)
+    return said.replace(f"{numbers.NO_DATA} facility", numbers.NO_DATA)
 
 
 def _by_project(facts: QuarterFacts, choice: Choice) -> tuple[ChartBlock, TableBlock]:
     """Leave idle and unallocated out only where the choice leaves them out: else an empty row says an exact 0."""
     chart, table = breakdown(facts, "project")
     absent = [name for name in LAST_OWNERS if choice.project not in (ALL, name)]
+    if not _idle_known(facts):
+        absent.append("idle")  # not known is not 0
     places = [place for place, name in enumerate(chart.categories) if name not in absent]
     series = tuple(replace(one, values=tuple(one.values[place] for place in places)) for one in chart.series)
     rows = tuple(row for row in table.rows if row.key not in absent)
@@ -268,7 +282,7 @@ def _tier_bars(facts: QuarterFacts, choice: Choice) -> ChartBlock:
         "tier_bars",
         heading,
         _limited(f"Facility energy by how it is known, {facts.quarter.text}", facts, choice)
-        + f"; sum {value_text(whole, 'kWh_facility')}",
+        + f"; sum {numbers.NO_DATA if whole is None else value_text(whole, 'kWh_facility')}",
         _limited(f"Horizontal bars of facility energy by tier, {facts.quarter.text}", facts, choice)
         + f": {parts or 'no data'}.",
         "kWh_facility",

@@ -92,7 +92,7 @@ def top_jobs(facts: QuarterFacts, choice: Choice = WHOLE) -> TableBlock:
             for row in found:
                 emissions.setdefault((row["job_key"], row["chip_id"], row["method"]), []).append(row)
         rows = tuple(_job_row(facts, number, job, emissions) for number, job in enumerate(jobs, start=1))
-        return _jobs_table(facts, choice, jobs, rows)
+        return _jobs_table(facts, jobs, rows)
 
 
 _JOBS = """
@@ -108,7 +108,7 @@ WITH run AS (
     GROUP BY line.job_key, line.chip_id
 )
 SELECT run.*, job.job_id, job.site_id, coalesce(job.project, 'unallocated') AS owner, job.job_type, job.state,
-    job.start_utc, count(*) OVER () AS job_count
+    job.start_utc, count(*) OVER () AS job_count, sum(run.energy_facility_kwh) OVER () AS all_energy_facility_kwh
 FROM run JOIN core.job AS job ON job.job_key = run.job_key
 ORDER BY run.energy_facility_kwh DESC NULLS LAST, run.job_key, run.chip_id
 LIMIT ?
@@ -126,11 +126,9 @@ def _job_emissions(where: str, count: int) -> str:
     )
 
 
-def _jobs_table(
-    facts: QuarterFacts, choice: Choice, jobs: Sequence[dict[str, Any]], rows: tuple[Row, ...]
-) -> TableBlock:
+def _jobs_table(facts: QuarterFacts, jobs: Sequence[dict[str, Any]], rows: tuple[Row, ...]) -> TableBlock:
     count = jobs[0]["job_count"] if jobs else 0
-    whole = add(facts.energy_rows((*choice.selection, ("owner_kind", "project"))), "energy_facility_kwh")
+    whole = jobs[0]["all_energy_facility_kwh"] if jobs else None
     part = f", {numbers.share(add(jobs, 'energy_facility_kwh'), whole)} of the energy of jobs" if whole else ""
     columns = (
         Column("job", "Job", kind="text"),

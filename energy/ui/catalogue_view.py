@@ -125,7 +125,8 @@ def _label(name: str, units: Mapping[str, str]) -> str:
 def _table(kind: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], units: Mapping[str, str]) -> str:
     numeric = {name: _numeric([row[name] for row in rows]) for name in names}
     head = "".join(
-        f'<th scope="col"{" class=num" if numeric[name] else ""}>{escape(_label(name, units))}</th>' for name in names
+        f'<th scope="col" class="{"num" if numeric[name] else "short"}">{escape(_label(name, units))}</th>'
+        for name in names
     )
     body = "".join(
         "<tr>" + "".join(_cell(row[name], name, numeric=numeric[name]) for name in names) + "</tr>" for row in rows

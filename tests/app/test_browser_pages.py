@@ -100,4 +100,4 @@ def test_the_columns_of_a_view_open_without_asking_the_server(page, server):
 def test_the_catalogue_names_the_nearest(page, server):
     page.goto(f"{server}/catalogue?kind=zones&search=Swedn")
     settled(page)
-    assert page.get_by_text("Nearest: Sweden").is_visible()
+    page.get_by_text("Nearest: Sweden").wait_for()

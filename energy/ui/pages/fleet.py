@@ -9,7 +9,7 @@ import streamlit as st
 from energy.report.facts import LAST_OWNERS, QuarterFacts
 from energy.report.fleet import Fleet
 from energy.report.fleet_choice import ALL, Choice
-from energy.report.model import Prose
+from energy.report.model import ChartBlock, Prose
 from energy.report.period import parse_quarter
 from energy.schema import TIERS, Field, table
 from energy.ui import charts, data, figures, fleet_data, frames, shell, tables, words
@@ -122,13 +122,22 @@ def _nothing() -> None:
 def _bars(seen: Fleet) -> None:
     left, right = st.columns(2, gap="large")
     with left:
-        charts.show(seen.by_project[0], key="fleet.by_project")
+        _chart(seen.by_project[0], "fleet.by_project")
     with right:
-        charts.show(seen.by_chip[0], key="fleet.by_chip")
-        charts.show(seen.by_tier[0])
+        _chart(seen.by_chip[0], "fleet.by_chip")
+        _chart(seen.by_tier[0], "fleet.by_tier")
     with st.expander("Tables by project and by chip"):
         tables.block(seen.by_project[1], key="fleet.table_by_project")
         tables.block(seen.by_chip[1], key="fleet.table_by_chip")
+
+
+def _chart(chart: ChartBlock, key: str) -> None:
+    """Draw a chart; where no energy is known, say so in place of an empty one."""
+    if chart.series:
+        charts.show(chart, key=key)
+        return
+    heading(chart.heading, chart.sub)
+    notes(["No energy is known here, so there is nothing to draw.", *chart.notes])
 
 
 def _coverage(ledger: Opened, quarter: str, choice: Choice, seen: Fleet) -> None:
