@@ -10,7 +10,7 @@ from typing import Any
 from energy.errors import EnergyError, LedgerError
 from energy.ledger.reader import Ledger
 from energy.ledger.site_file import FILE_NAME, read_site_file
-from energy.ledger.store import LINK_NAME
+from energy.ledger.store import LINK_NAME, version_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,8 @@ def doctor(folder: Path) -> Diagnosis:
     try:
         ledger = Ledger(folder)
     except LedgerError as error:
-        return Diagnosis(str(folder), None, (Finding("missing", str(error), _command("rebuild", folder)),))
+        version = version_of(link.resolve()) if link.exists() else None
+        return Diagnosis(str(folder), version, (Finding("missing", str(error), _command("rebuild", folder)),))
     findings: list[Finding] = []
     with ledger:
         for look in _LOOKS:
