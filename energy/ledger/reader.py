@@ -15,6 +15,7 @@ from energy.ledger.layout import check_layout
 from energy.ledger.store import kept_version, published, settings, version_of
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
 
     from energy.ledger.query import Result, Running
@@ -46,39 +47,51 @@ class Ledger:
         if version is None and not path.exists():  # replaced and removed since the link was read
             path = published(self.folder)
         self.version = version_of(path)
-        config = settings(threads) | {"enable_external_access": False}
+        # An instance of its own with the version attached: readers in one process need not agree on their settings.
+        self._connection = duckdb.connect(":memory:", config=settings(threads))
         try:
-            self._connection = duckdb.connect(str(path), read_only=True, config=config)
-        except duckdb.Error as error:
-            raise LedgerError(
-                f"{path.name} cannot be opened ({str(error).splitlines()[0][:120]}): close the program that has it "
-                "open for writing; other DuckDB clients open it with -readonly."
-            ) from error
-        self._connection.execute("SET TimeZone = 'UTC'")
-        try:
-            check_layout(self._connection, path.name, str(self.folder))
+            self._attach(path)
+            with self._cursor() as cursor:
+                check_layout(cursor, path.name, str(self.folder))
         except LedgerError:
             self._connection.close()
             raise
         self._guarded = Guarded(path, threads)
 
-    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
-        """Return the rows of a query as dicts, in the order of the query."""
+    def _attach(self, path: Path) -> None:
+        import duckdb
+
+        quoted = str(path).replace("'", "''")
+        try:
+            self._connection.execute(f"ATTACH '{quoted}' AS ledger (READ_ONLY)")
+        except duckdb.Error as error:
+            raise LedgerError(
+                f"{path.name} cannot be opened ({str(error).splitlines()[0][:120]}): close the program that has it "
+                "open for writing; other DuckDB clients open it with -readonly."
+            ) from error
+        self._connection.execute("SET GLOBAL TimeZone = 'UTC'")
+        self._connection.execute("SET GLOBAL enable_external_access = false")
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
         cursor = self._connection.cursor()
         try:
-            result = cursor.execute(sql, list(parameters))
-            names = [column[0] for column in result.description]
-            return [dict(zip(names, values, strict=True)) for values in result.fetchall()]
+            cursor.execute("USE ledger")
+            yield cursor
         finally:
             cursor.close()
 
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Return the rows of a query as dicts, in the order of the query."""
+        with self._cursor() as cursor:
+            result = cursor.execute(sql, list(parameters))
+            names = [column[0] for column in result.description]
+            return [dict(zip(names, values, strict=True)) for values in result.fetchall()]
+
     def arrow(self, sql: str, parameters: Sequence[object] = ()) -> pa.Table:
         """Return the rows of a query as an Arrow table."""
-        cursor = self._connection.cursor()
-        try:
+        with self._cursor() as cursor:
             return cursor.sql(sql, params=list(parameters)).to_arrow_table()
-        finally:
-            cursor.close()
 
     def sql(
         self, text: str, *, timeout_s: float = TIMEOUT_S, memory: str = MEMORY, row_limit: int | None = None

@@ -242,3 +242,16 @@ def test_folders_that_are_no_ledger(tmp_path):
         (tmp_path / "bare").mkdir()
         take(tmp_path / "bare", "jobs", table(tmp_path / "j.csv", "jobs", job()))
     assert list((tmp_path / "bare").iterdir()) == []
+
+
+def test_readers_with_other_settings_stand_side_by_side(folder):
+    """Each reader has settings of its own; in one DuckDB instance they would have to agree."""
+    publish(folder)
+    with Ledger(folder, threads=1) as one, Ledger(folder, threads=2) as two, Ledger(folder) as three:
+        seen = [[row["n"] for row in reader.rows("SELECT count(*) AS n FROM raw.job")] for reader in (one, two, three)]
+        used = [reader.rows("SELECT current_setting('threads') AS n")[0]["n"] for reader in (one, two)]
+        zone = "SELECT current_setting('TimeZone') AS z"
+        zones = {row["z"] for reader in (one, two, three) for row in reader.rows(zone)}
+    assert seen[0] == seen[1] == seen[2]
+    assert used == [1, 2]
+    assert zones == {"UTC"}
