@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,9 +54,39 @@ def print_json(schema: str, **content: Any) -> None:
     say(json.dumps({"schema": schema, **content}, ensure_ascii=False, indent=2, default=str))
 
 
+_LEAST_BETWEEN_S = 0.2
+
+
+class _Line:
+    """The one line on stderr that is written again and again, and when that was last done."""
+
+    shown = False
+    written_s = 0.0
+
+
 def show_progress(text: str) -> None:
+    """Print a step, on a terminal only."""
     if sys.stderr.isatty():
+        end_reading()
         sys.stderr.write(f"… {text}\n")
+        _Line.written_s = time.monotonic()
+
+
+def show_reading(text: str) -> None:
+    """Write the line that says how far a file was read over itself, a few times a second; a short file has none."""
+    now = time.monotonic()
+    if sys.stderr.isatty() and now - _Line.written_s >= _LEAST_BETWEEN_S:
+        width = shutil.get_terminal_size().columns
+        sys.stderr.write(f"\r\x1b[K  {text}"[: width + 3])
+        sys.stderr.flush()
+        _Line.shown, _Line.written_s = True, now
+
+
+def end_reading() -> None:
+    """Take the line away, so that nothing is written behind it."""
+    if _Line.shown:
+        sys.stderr.write("\r\x1b[K")
+        _Line.shown = False
 
 
 def _version(value: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from energy.cli._app import JsonOption, app, command_text, print_json, say, show_progress
+from energy.cli._app import JsonOption, app, command_text, end_reading, print_json, say, show_progress, show_reading
 from energy.errors import EnergyError
 
 if TYPE_CHECKING:
@@ -50,13 +50,17 @@ def ingest(
     if not files or ledger is None:
         missing = "FILE" if not files else "--ledger"
         raise typer.BadParameter(f"{missing} is missing: energy ingest FORMAT FILE... --ledger DIR")
+    reading = show_reading if sys.stderr.isatty() else None
     start, end = _instant(covers_from, "--covers-from"), _instant(covers_to, "--covers-to")
     taken = _instant(time, "--time")
     with with_standard_input(files, sys.stdin.buffer) as paths:
         requests = [
             Request(format_name, path, mapping, site, timezone, start, end, host, taken) for path in files_of(paths)
         ]
-        results = take_in(ledger, requests, progress=show_progress)
+        try:
+            results = take_in(ledger, requests, progress=show_progress, reading=reading)
+        finally:
+            end_reading()
     if as_json:
         from dataclasses import asdict
 

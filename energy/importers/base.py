@@ -169,6 +169,7 @@ def detect(path: Path) -> list[tuple[str, str]]:
     return found
 
 
+@cache
 def importer(name: str) -> Importer:
     """Return an importer by its format's name.
 

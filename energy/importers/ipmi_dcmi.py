@@ -20,6 +20,7 @@ from energy.importers.reading_rows import (
     local_time,
     text_or_none,
     time_of_file,
+    without_trailing,
 )
 from energy.importers.text_input import head_text, text_lines
 
@@ -166,7 +167,7 @@ def _read_log(path: Path, context: Context, rows: Rows) -> Iterator[None]:
             width = len(line.split(delimiter))
             _check_header(line, places, path, number)
             continue
-        cells = [cell.strip().strip('"') for cell in line.split(delimiter)]
+        cells = without_trailing([cell.strip().strip('"') for cell in line.split(delimiter)], width)
         if len(cells) != width:
             rows.refuse(
                 number, f"{len(cells)} values where the header names {width}: complete or remove the line", line

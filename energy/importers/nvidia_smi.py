@@ -21,6 +21,7 @@ from energy.importers.reading_rows import (
     local_time,
     text_or_none,
     whole_index,
+    without_trailing,
 )
 from energy.importers.text_input import head_text, text_lines
 
@@ -176,6 +177,7 @@ class _Lines:
 
     def put(self, number: int, cells: list[str], header: Header) -> None:
         """Add the rows of one line, or refuse it."""
+        cells = without_trailing(cells, header.width)
         if len(cells) != header.width:
             reason = f"{len(cells)} values where the header names {header.width}: it was cut; complete or remove it"
             self._rows.refuse(number, reason, ",".join(cells))

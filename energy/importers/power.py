@@ -30,7 +30,22 @@ class PowerImporter:
     def read(self, path: Path, mapping: Mapping, context: Context) -> Iterator[Batch]:
         """Yield readings: ``host`` (dictionary), ``device_index``, ``time_ms``, and what was read."""
         batches = read_batches(path, mapping.source_columns(), dictionary=[mapping.columns["host"].column])
-        yield from ahead(batches, lambda raw: _batch(raw, mapping, context))
+        zeros = 0
+        for batch in ahead(batches, lambda raw: _batch(raw, mapping, context)):
+            zeros += _count_zeros(batch)
+            yield batch
+        if zeros:
+            context.notes.append(
+                f"{zeros:,} readings of 0 W are stored as they are, though a board that answers draws power: if they "
+                "are gaps, withdraw the file and leave these rows out"
+            )
+
+
+def _count_zeros(batch: Batch) -> int:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return int(pc.sum(pc.equal(batch.table.column("power_milliw"), pa.scalar(0, pa.int64()))).as_py() or 0)
 
 
 def _batch(raw: RawBatch, mapping: Mapping, context: Context) -> Batch:

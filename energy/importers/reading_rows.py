@@ -124,6 +124,18 @@ def _scaled(plain: float, unit: str | None, text: str, units: Mapping[str, float
     return plain * units[unit]
 
 
+def without_trailing(cells: list[str], width: int) -> list[str]:
+    """Return the cells of a line without empty ones beyond its header, as a separator at the end of each line gives.
+
+    Examples
+    --------
+    >>> without_trailing(["1", "640 W", ""], 2), without_trailing(["1", "640 W", "2"], 2)
+    (['1', '640 W'], ['1', '640 W', '2'])
+
+    """
+    return cells if len(cells) <= width or any(cell.strip() for cell in cells[width:]) else cells[:width]
+
+
 def whole_index(value: object) -> int | str | None:
     """Return a device index (from 0), ``None`` where there is none, or the reason why it is refused.
 
@@ -193,6 +205,19 @@ def _given_time(given: object, timezone: str | None) -> int | str:
         return checked_time(given)
     moment = parse_instant(str(given), timezone)
     return f"the time {clean(given, 60)} {moment}" if isinstance(moment, str) else checked_time(moment)
+
+
+def time_text_in_name(name: str) -> str:
+    """Return what a file's name says of a time, as it is written; empty where it says none.
+
+    Examples
+    --------
+    >>> time_text_in_name("scrape_2026-01-05T080000Z.prom"), time_text_in_name("scrape.prom")
+    ('2026-01-05T080000Z', '')
+
+    """
+    found = _NAME_EPOCH.search(name) or _NAME_TIME.search(name)
+    return found[0] if found else ""
 
 
 def _time_in_name(name: str, timezone: str | None) -> int | str:

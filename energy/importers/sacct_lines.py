@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +78,7 @@ class Lines:
     raw: RawBatch
     lines_read: int
     realigned: int = 0
-    notes: list[str] = field(default_factory=list)
+    open_end: bool = False
 
 
 def find_header(head: bytes) -> Header | None:
@@ -130,6 +130,7 @@ def read_lines(path: Path, header: Header, columns: Sequence[str], words: Sequen
     first = header.line + 1
     at = header.end
     for block, last in _blocks(path, header.end):
+        open_end = last and bool(block.strip(b"\0 \r"))
         clean = block.replace(b"\r\n", b"\n").replace(b"\r", b" ") if b"\r" in block else block
         try:
             lines = _cut(clean, header, columns, words, first, ended=not last)
@@ -137,6 +138,7 @@ def read_lines(path: Path, header: Header, columns: Sequence[str], words: Sequen
             raise _unreadable(path, block, first, at, error) from error
         first += lines.lines_read
         at += len(block)
+        lines.open_end = open_end
         yield lines
 
 

@@ -25,9 +25,18 @@ from energy.importers.mapping import ColumnRule
 from energy.importers.places import Places, places
 from energy.importers.runs import Held, OnRuns, check_chip_count, chips_of_runs, jobs_batch, moments
 from energy.importers.sacct_lines import REMEDY, Header, Lines, find_header, read_header, read_lines
-from energy.importers.slurm_text import NO_ENERGY, Gpus, fixed_times, gpus_of, hosts_of, joules_of, seconds_of
-from energy.importers.tabular import RawBatch
-from energy.importers.text_input import head_text
+from energy.importers.slurm_text import (
+    NO_ENERGY,
+    Gpus,
+    fixed_times,
+    gpus_of,
+    hosts_of,
+    joules_of,
+    seconds_of,
+    seconds_of_all,
+)
+from energy.importers.tabular import RawBatch, ahead
+from energy.importers.text_input import head_text, note_open_end
 from energy.importers.times import instants
 
 if TYPE_CHECKING:
@@ -75,10 +84,13 @@ class SlurmSacctImporter:
         if missing:
             raise InputFileError(f"{path.name}, line {header.line}: no column {missing[0]}: {REMEDY}")
         said = Left()
-        rows = 0
-        for lines in read_lines(path, header, *_columns(header)):
+        rows, last = 0, header.line
+        for lines in ahead(read_lines(path, header, *_columns(header)), lambda lines: lines):
             batch = _batch(lines, header, context, said)
             rows += lines.raw.table.num_rows + len(lines.raw.rejects)
+            last += lines.lines_read
+            if lines.open_end:
+                note_open_end(path, last, context)
             yield batch
         if rows == 0:
             raise InputFileError(f"{path.name} has a header and no rows: nothing to ingest, nothing was stored.")
@@ -274,11 +286,15 @@ def _say_suspended(raw: RawBatch, whole: Mask, length_ms: Ints, said: Left) -> N
     """Count the runs whose elapsed time is another than from start to end."""
     if "elapsedraw" in raw.table.column_names:
         seconds, present = numbers(raw.table, "elapsedraw", Held(raw))
-        differ = whole & present & (np.abs(seconds * 1000 - length_ms) > 1000)
-        said.add(
-            "runs whose Elapsed is not End - Start, which counts: they were suspended, or the zone is another",
-            int(differ.sum()),
-        )
+    elif "elapsed" in raw.table.column_names:
+        seconds, present = seconds_of_all(plain(raw.table.column("elapsed")))
+    else:
+        return
+    differ = whole & present & (np.abs(seconds * 1000 - length_ms) > 1000)
+    said.add(
+        "runs whose Elapsed is not End - Start, which counts: they were suspended, or the zone is another",
+        int(differ.sum()),
+    )
 
 
 def _without_start(raw: RawBatch, row: int) -> str:

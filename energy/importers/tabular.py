@@ -14,6 +14,7 @@ import numpy as np
 
 from energy.errors import InputFileError, MappingError, did_you_mean
 from energy.importers.base import Reject
+from energy.importers.progress import watch_of
 from energy.importers.text_input import check_readable, unpacked
 
 if TYPE_CHECKING:
@@ -200,10 +201,13 @@ def _parquet_batches(path: Path, columns: list[str], dictionary: list[str]) -> I
             raise MappingError(f"{path.name}: column {name} holds {kind}, not single values: write a plain column.")
     texts = [name for name in dictionary if pa.types.is_string(schema.field(name).type)]
     first = 1
+    watch = watch_of(path)
     try:
         with pq.ParquetFile(path, read_dictionary=texts) as file:
             for batch in ahead(file.iter_batches(batch_size=ROWS_PER_BATCH, columns=columns), lambda batch: batch):
                 table = pa.Table.from_batches([batch])
+                if watch is not None:
+                    watch.part = (first + table.num_rows - 1) / file.metadata.num_rows
                 yield RawBatch(table, np.arange(first, first + table.num_rows, dtype=np.int64))
                 first += table.num_rows
     except (OSError, pa.ArrowException) as error:
@@ -260,8 +264,14 @@ def _csv_batches(path: Path, columns: list[str], dictionary: list[str]) -> Itera
         ),
     }
     try:
-        with unpacked(path) as stream, pc.open_csv(stream, **options) as reader:
-            for batch in reader:
+        watch = watch_of(path)
+        with (
+            unpacked(path) as stream,
+            pc.open_csv(stream if watch is None else watch.by_block(stream), **options) as reader,
+        ):
+            for number, batch in enumerate(reader, 1):
+                if watch is not None:
+                    watch.block(number)
                 yield from _cut(lines, pa.Table.from_batches([batch]), columns, quoted=quoted)
         rest = pa.table({name: pa.array([], pa.string()) for name in columns})
         yield from _cut(lines, rest, columns, quoted=False, to_the_end=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 from energy.errors import InputFileError, did_you_mean
 from energy.importers.base import Context
+from energy.importers.progress import watch_of
 
 HEAD_BYTES = 1 << 16
 _MOST_WHOLE = 1 << 30  # of a file that must be read whole
@@ -83,7 +84,8 @@ def unpacked(path: Path) -> Any:
 
     with path.open("rb") as file:
         head = file.read(4)
-    return pa.input_stream(str(path), compression=packing(head))
+    watch = watch_of(path)
+    return pa.input_stream(str(path) if watch is None else watch.open(), compression=packing(head))
 
 
 def read_some(stream: Any, path: Path, size: int) -> bytes:

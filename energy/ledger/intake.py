@@ -13,6 +13,8 @@ from energy.errors import InputFileError, LedgerError, MappingError
 from energy.importers import Context, importer
 from energy.importers.base import KnownFormat, detect, known_format
 from energy.importers.mapping import Mapping, load_mapping, match_mapping
+from energy.importers.progress import followed, watched
+from energy.importers.reading_rows import time_text_in_name
 from energy.importers.tabular import header_of
 from energy.importers.text_input import check_readable
 from energy.ledger.build import build, create_schema, first_row, insert_rows
@@ -72,6 +74,7 @@ def ingest(
     *,
     threads: int | None = None,
     progress: Callable[[str], None] | None = None,
+    reading: Callable[[str], None] | None = None,
 ) -> list[Ingested]:
     """Read files into a new version of the ledger.
 
@@ -85,6 +88,8 @@ def ingest(
         Threads of the database.
     progress : callable, optional
         Receives a line per step.
+    reading : callable, optional
+        Receives rows and percent of the file's bytes again and again while a file is read.
 
     Returns
     -------
@@ -117,7 +122,8 @@ def ingest(
             changed = _site_file_changed(work.connection, site_file)
             for request in requests:
                 say(f"reading {request.path.name}")
-                results.append(_ingest_one(work, site_file, request))
+                with watched(request.path, reading):
+                    results.append(_ingest_one(work, site_file, request))
             _leave_if(all(result.batch_id is None for result in results) and not changed)
             say("building the ledger")
             _build(work, site_file)
@@ -215,8 +221,21 @@ def _site_file_changed(connection: Any, site_file: SiteFile) -> bool:
 
 _SAME_FILE = (
     "SELECT batch_id, rows_rejected, rows_accepted + rows_duplicate AS rows FROM raw.batch "
-    "WHERE file_sha256 = ? AND format = ? ORDER BY batch_id DESC LIMIT 1"
+    "WHERE file_sha256 = ? AND format = ? AND mapping_sha256 = coalesce(?, mapping_sha256) "
+    "ORDER BY batch_id DESC LIMIT 1"
 )
+
+
+def _told(request: Request) -> str | None:
+    """Return what names the host and time of a snapshot that carries none; None for a format that needs a mapping.
+
+    Answers of two idle hosts, or of one at two times, may be equal byte for byte.
+    """
+    if known_format(request.format) is None:
+        return None
+    time = str(request.time) if request.time is not None else time_text_in_name(request.path.name)
+    told = "" if request.host is None and not time else f"{request.host or ''}\x1f{time}"
+    return hashlib.sha256(told.encode()).hexdigest() if told else ""
 
 
 def _known(folder: Path, site_file: SiteFile, requests: Sequence[Request]) -> list[Ingested] | None:
@@ -234,7 +253,7 @@ def _known(folder: Path, site_file: SiteFile, requests: Sequence[Request]) -> li
         if not setting or setting[0]["key_value"] != digest:
             return None
         for request in requests:
-            found = ledger.rows(_SAME_FILE, [_sha256(request.path), request.format])
+            found = ledger.rows(_SAME_FILE, [_sha256(request.path), request.format, _told(request)])
             if not found or found[0]["rows_rejected"]:
                 return None
             results.append(_nothing_new(request, found[0]["batch_id"]))
@@ -255,7 +274,7 @@ def _ingest_one(work: Build, site_file: SiteFile, request: Request) -> Ingested:
     connection = work.connection
     state = request.path.stat()
     digest = _sha256(request.path)
-    same = first_row(connection, _SAME_FILE, [digest, request.format])
+    same = first_row(connection, _SAME_FILE, [digest, request.format, _told(request)])
     if same is not None and same[1] == 0:
         return _nothing_new(request, same[0])
     follow(work, site_file)
@@ -356,7 +375,7 @@ def _read_as_told(work: Build, site_file: SiteFile, request: Request, batch_id: 
         if known is not None:
             return _read_known(work, request, batch_id, known, context)
         mapping = _mapping(request)
-        batches = reader.read(request.path, mapping, context)
+        batches = followed(reader.read(request.path, mapping, context), request.path)
         if request.format == "power":
             from energy.ledger.readings import store_readings
 
@@ -377,14 +396,14 @@ def _read_known(work: Build, request: Request, batch_id: int, known: KnownFormat
     """Import, check and store the rows of one file of a known format, which needs no mapping."""
     if request.mapping is not None:
         raise MappingError(f"{request.path.name}: {known.name} is a known format and takes no --mapping: leave it out.")
-    batches = known.read(request.path, None, context)
+    batches = followed(known.read(request.path, None, context), request.path)
     if known.kind == "jobs":
         counts = _store_rows(work, with_chip_counts(batches, context), request, batch_id, "jobs")
     else:
         from energy.ledger.known_readings import store_known_readings
 
         counts = store_known_readings(work, batches, known.kind, batch_id, context, request.path.name, request.format)
-    file = _File(batch_id, known.name, "", counts, list(context.notes))
+    file = _File(batch_id, known.name, _told(request) or "", counts, list(context.notes))
     if known.kind == "jobs" and getattr(known, "is_whole_log", True):
         _set_window(work, request, file)
     return file

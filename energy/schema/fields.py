@@ -107,7 +107,9 @@ _ALL: list[Field] = [
     _text("format", "Importer that read the file."),
     _text("file_name", "Name of the file, without its folder."),
     _text("file_sha256", "SHA-256 of the file's bytes."),
-    _text("mapping_sha256", "SHA-256 of the mapping that the file was read with."),
+    _text(
+        "mapping_sha256", "SHA-256 of the mapping that the file was read with, or of the host and time that were told."
+    ),
     _key("row_number", "Line of a text file (its header is line 1), or row of a Parquet file, from 1."),
     _text("reason", "Why a row was refused, in one line: the value, the rule, the remedy."),
     _text("row_text", "The refused row as it was read, shortened."),

@@ -12,6 +12,7 @@ from ingest_helpers import at, context
 from energy.errors import EnergyError, InputFileError
 from energy.importers.kinds import columns_of
 from energy.importers.slurm_sacct import importer
+from energy.importers.slurm_text import seconds_of, seconds_of_all
 
 SITE = """\
 factor_policy: nearest any
@@ -388,3 +389,21 @@ def test_whatever_it_holds(tmp_path, lines, zone, cut, tail):
     except EnergyError as error:
         assert str(error)
         assert "\n" not in str(error)
+
+
+SPANS = st.one_of(
+    st.none(),
+    st.from_regex(r"(?:[0-9]{1,3}-)?(?:[0-9]{1,3}:)?[0-9]{1,2}:[0-9]{2}(?:\.[0-9]{1,3})?", fullmatch=True),
+    st.sampled_from(
+        ["", "INVALID", "00:00:00", "99:59:59", "1:2:3:4:", "0a:00:00", "٠١:00:00", "é:00:00", " 01:00:00"]
+    ),
+    st.text(max_size=9),
+)
+
+
+@given(st.lists(SPANS, max_size=12), st.integers(0, 3))
+def test_spans_read_at_once_are_those_read_one_by_one(texts, skip):
+    """Whatever stands in the column, in a slice of it too, the fast way says what the slow one says."""
+    seconds, known = seconds_of_all(pa.array(texts, pa.string())[skip:])
+    expected = [None if text is None else seconds_of(text.strip()) for text in texts[skip:]]
+    assert [int(value) if good else None for value, good in zip(seconds, known, strict=True)] == expected
