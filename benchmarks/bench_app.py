@@ -28,12 +28,25 @@ FIGURE = ".en-fig .value"
 MOST_FIRST_S, MOST_FILTER_S = 2.0, 0.5
 
 
+# The page's own clock: from the start of the navigation to the frame after the one that first holds a figure. Asking
+# from outside waits for the browser's main thread, which the library of charts keeps busy afterwards.
+_STAMP = """
+const watch = new MutationObserver(() => {
+  if (!document.querySelector('FIGURE')) return;
+  watch.disconnect();
+  requestAnimationFrame(() => requestAnimationFrame(() => { window.figureSeenMs = performance.now(); }));
+});
+watch.observe(document, {childList: true, subtree: true});
+""".replace("FIGURE", FIGURE)
+
+
 def first_view(page: Page, address: str) -> float:
-    """Return the time from asking for the address to the first figure that can be read."""
-    start = time.perf_counter()
+    """Return the time from asking for the address to the first figure that is painted."""
+    page.add_init_script(_STAMP)
     page.goto(address, wait_until="commit")
     page.wait_for_selector(FIGURE)
-    return time.perf_counter() - start
+    seen = page.wait_for_function("window.figureSeenMs")
+    return float(seen.json_value()) / 1000
 
 
 def later_view(browser: Browser, address: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from html import escape
@@ -13,9 +14,17 @@ from energy.report.display import bar_scale, figure_text
 from energy.report.model import Figure
 from energy.report.numbers import RANGE_UNKNOWN, THIN
 
+_FIRST, _FIRST_PAUSE_S = "figures.first", 0.35
 _PAIR = ("location", "market")
 _SQUARES = {"location": "location", "market": "market", "hourly": "hourly"}
 _BOUNDARY = {"kWh_facility": "facility", "kWh_it": "IT", "kWh_chip": "chip"}
+
+
+def first() -> None:
+    """Let a reader's browser draw the figures before it is busy with the library of charts, once in a session."""
+    if _FIRST not in st.session_state:
+        st.session_state[_FIRST] = True
+        time.sleep(_FIRST_PAUSE_S)
 
 
 def block(

@@ -81,6 +81,7 @@ def _show(ledger: Opened, quarter: str, site: str, group: str, unit: str) -> Non
     whole = site == data.ALL_SITES  # the command explains the report's values, which are of all sites
     figures.block(seen.figures, energy_unit=unit, ways_back=seen.ways_back, commands=commands if whole else None)
     notes(seen.notes)
+    figures.first()
     bars, table = data.breakdown_of(ledger, quarter, site, group, unit)
     left, right = st.columns([7, 5], gap="large")
     with left:
