@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from playwright.sync_api import Browser, sync_playwright
 from energy.demo import run_demo
 from energy.ui.server import running
 from energy.ui.shell import MENU
+from energy.ui.theme import tokens
 
 CHROMIUM = os.environ.get("ENERGY_CHROMIUM", "/usr/bin/chromium")
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "screenshots"
@@ -26,7 +29,7 @@ WIDTHS = (1280, 390)
 THEMES = ("light", "dark")
 SETTLE_MS = 1500
 MOST_PX = 4200  # a page that is longer is cut
-COLOURS = 128
+COLOURS = 256
 QUIET = "[data-testid=stApp][data-test-script-state=notRunning]"
 MAIN = "[data-testid=stMainBlockContainer]"
 
@@ -45,8 +48,17 @@ def picture(browser: Browser, address: str, width: int, theme: str) -> bytes:
     image = Image.open(io.BytesIO(page.screenshot()))
     context.close()
     out = io.BytesIO()
-    image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    _fewer_colours(image.convert("RGB"), theme).save(out, "PNG", optimize=True)
     return out.getvalue()
+
+
+def _fewer_colours(image: Image.Image, theme: str) -> Image.Image:
+    """Return a picture of 256 colours that keeps the theme's own: a median cut would lose those of few pixels."""
+    own = [bytes.fromhex(text[1:]) for text in re.findall(r"#[0-9A-Fa-f]{6}", json.dumps(tokens()[theme]))]
+    cut = image.quantize(COLOURS - len(set(own)), dither=Image.Dither.NONE).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*b"".join(dict.fromkeys(own)), *cut])
+    return image.quantize(palette=palette, dither=Image.Dither.NONE)
 
 
 def main() -> None:
