@@ -1,7 +1,8 @@
 """Declaration of every table and field of ``datasets/``: the script writes it into ``datapackage.json``.
 
 The readers in ``energy.catalogue`` check each file against that document, so a field is declared once: in
-``catalogue_fields_hardware.py`` or ``catalogue_fields_grid.py``.
+``catalogue_fields_hardware.py``, ``catalogue_fields_grid.py``, ``catalogue_fields_kernels.py`` or
+``catalogue_fields_training.py``.
 """
 
 from __future__ import annotations
@@ -12,9 +13,13 @@ from typing import Any
 from catalogue_field_kinds import Field
 from catalogue_fields_grid import FIELDS as GRID
 from catalogue_fields_hardware import FIELDS as HARDWARE
+from catalogue_fields_kernels import FIELDS as KERNELS
+from catalogue_fields_kernels import TABLES as KERNEL_TABLES
+from catalogue_fields_training import FIELDS as TRAINING
+from catalogue_fields_training import TABLES as TRAINING_TABLES
 
 HOURS_FILE = "intensity_hours_us_2022.parquet"
-FIELDS: dict[str, list[Field]] = HARDWARE | GRID
+FIELDS: dict[str, list[Field]] = HARDWARE | GRID | KERNELS | TRAINING
 
 # table: (title, primary key, licences)
 TABLES: dict[str, tuple[str, list[str], str]] = {
@@ -81,6 +86,8 @@ TABLES: dict[str, tuple[str, list[str], str]] = {
         ["provider", "region", "location", "year"],
         "Single facts of providers; Google's after region-carbon-info, Apache-2.0",
     ),
+    **KERNEL_TABLES,
+    **TRAINING_TABLES,
     "sources": ("Sources of all tables", ["source"], "Own table of facts"),
 }
 

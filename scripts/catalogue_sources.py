@@ -4,6 +4,14 @@ from __future__ import annotations
 
 # key -> (title, where, as of, licence, quality)
 SOURCES: dict[str, tuple[str, str, str, str, str]] = {
+    "train_runs": (
+        "Published throughput of training runs and benchmarks, 2017 to 2026",
+        "papers, model cards and repositories of Megatron-LM, Megatron-Bridge, NeMo, MaxText, TPU recipes, "
+        "llm-foundry, torchtitan, Primus, vTrain, BLOOM, Graphcore, Intel, tf_cnn_benchmarks; one source group each",
+        "2026-08",
+        "single facts cited",
+        "printed by the makers of the stacks; most rows read, few recalled",
+    ),
     "owid_2025": (
         "Our World in Data, carbon intensity of electricity (Ember; Energy Institute), edition of mid-2025",
         "ourworldindata.org/grapher/carbon-intensity-electricity",

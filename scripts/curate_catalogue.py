@@ -18,6 +18,7 @@ from pathlib import Path
 import catalogue_factors as factors
 import catalogue_hardware as hardware
 import catalogue_hours as hourly
+import catalogue_kernels as kernels
 import catalogue_zones as zones
 from catalogue_fields import FIELDS, HOURS_FILE, datapackage
 from catalogue_io import Row, read, write
@@ -66,9 +67,17 @@ def curated(shared: Path) -> tuple[dict[str, list[Row]], dict[str, list[int | No
         "td_losses": factors.losses(shared),
         "cloud_regions": zones.cloud_regions(shared),
         "cloud_region_annual": zones.cloud_region_annual(shared),
+        "kernel_chips": kernels.kernel_chips(),
+        **kernels.fitted(ROOT / "datasets"),
+        "stack_factors": kept(ROOT / "datasets/stack_factors.csv"),
     }
     tables["sources"] = sources(shared, tables)
     return tables, columns
+
+
+def kept(path: Path) -> list[Row]:
+    """Return the table that ``fit_training.py`` wrote, as it is; empty where it has not run."""
+    return [*read(path)] if path.exists() else []
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from energy.cli import catalogue, demo, ingest, ledger, report, serve, sql
+from energy.cli import catalogue, demo, estimate, ingest, ledger, report, serve, sql, validate
 from energy.cli._app import app, flush
 from energy.errors import EnergyError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 # In the order of --help: what a newcomer needs first stands first.
-ROOMS = (demo, ledger, ingest, report, catalogue, serve, sql)
+ROOMS = (demo, ledger, ingest, report, catalogue, serve, sql, estimate, validate)
 ORDER = (
     "demo",
     "init",
@@ -31,7 +31,9 @@ ORDER = (
     "verify",
     "explain",
     "serve",
+    "estimate",
     "catalogue",
+    "validate",
     "rebuild",
     "withdraw",
 )

@@ -1,0 +1,54 @@
+"""Time of kernels: matrix products, attention, operations that move bytes, and collectives.
+
+Names are loaded when they are first used (PEP 562), so importing this package reads nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from energy.cost.kernels.attention import attention_backward_time_s, attention_time_s
+    from energy.cost.kernels.coefficients import KernelTime, supports
+    from energy.cost.kernels.collectives import collective_time_s, hierarchical_time_s, node_collective_time_s
+    from energy.cost.kernels.gemm import gemm_time_s, models
+    from energy.cost.kernels.memory_bound import memory_bound_time_s, optimiser_time_s
+
+_HOME_OF = {
+    "KernelTime": "coefficients",
+    "attention_backward_time_s": "attention",
+    "attention_time_s": "attention",
+    "collective_time_s": "collectives",
+    "gemm_time_s": "gemm",
+    "hierarchical_time_s": "collectives",
+    "memory_bound_time_s": "memory_bound",
+    "models": "gemm",
+    "node_collective_time_s": "collectives",
+    "optimiser_time_s": "memory_bound",
+    "supports": "coefficients",
+}
+
+__all__ = [
+    "KernelTime",
+    "attention_backward_time_s",
+    "attention_time_s",
+    "collective_time_s",
+    "gemm_time_s",
+    "hierarchical_time_s",
+    "memory_bound_time_s",
+    "models",
+    "node_collective_time_s",
+    "optimiser_time_s",
+    "supports",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,52 @@
+"""The suites of ``energy validate`` by name, and where their data lie if none are given."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from energy.errors import InputFileError, UnknownNameError, did_you_mean
+from energy.resources import resource
+from energy.validation.statistics import Outcome
+
+
+class Suite(NamedTuple):
+    """One suite: what it compares, and its usual file; its function has the name of its module and of the suite."""
+
+    compares: str
+    data: str
+
+
+SUITES = {
+    "training": Suite("step time of published training runs", "validation/training_throughput.csv"),
+    "memory": Suite("memory of a chip in published training runs", "validation/training_throughput.csv"),
+    "gemm": Suite("time of measured matrix products", "data/kernels/gemm_latency.parquet"),
+}
+
+
+def run(name: str, data: Path | None = None) -> Outcome:
+    """Return what a suite finds in a file.
+
+    Parameters
+    ----------
+    name : str
+        Of :data:`SUITES`.
+    data : Path, optional
+        A file with the suite's columns; without it that of the reference data beside the checkout.
+
+    Raises
+    ------
+    UnknownNameError
+        When there is no such suite.
+    InputFileError
+        When the file is absent or cannot be read.
+    """
+    if name not in SUITES:
+        raise UnknownNameError(f"There is no suite {name!r}: {', '.join(SUITES)}.{did_you_mean(name, SUITES)}")
+    path = data if data is not None else resource("datasets").parent.parent / "shared" / SUITES[name].data
+    if not path.is_file():
+        hint = "" if data is not None else " The reference data are not part of the package: give a file with --data."
+        raise InputFileError(f"{path if data is not None else path.name} is no file.{hint}")
+    outcome: Outcome = getattr(import_module(f"energy.validation.{name}"), name)(path)
+    return outcome
