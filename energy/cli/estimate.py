@@ -47,7 +47,7 @@ def estimate(
     explain: Annotated[bool, typer.Option("--explain", help="Show the states of a step.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate a training run: time, throughput, utilisation and memory, with ranges.
+    """Estimate a training run: time, utilisation, memory.
 
     Without a layout the fastest that fits is chosen, and named.
     """

@@ -17,7 +17,7 @@ def validate(
     rows: Annotated[Path | None, typer.Option(metavar="OUT.csv", help="Write every row here.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare predicted with published figures, with error statistics.
+    """Compare predicted with published figures: error statistics.
 
     Nothing is fitted. A row that cannot be answered counts as not answered and says why.
     """
