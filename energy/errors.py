@@ -83,6 +83,10 @@ class CostError(EnergyError, ValueError):
     """A piece of work cannot be computed as asked: its shape, its mapping, its numbers, or it does not fit."""
 
 
+class PowerError(EnergyError, ValueError):
+    """Watts that cannot be told from what is known of a chip or its states."""
+
+
 class ReportError(EnergyError, ValueError):
     """A report cannot be made, or does not equal its recomputation."""
 

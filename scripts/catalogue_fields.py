@@ -1,8 +1,8 @@
 """Declaration of every table and field of ``datasets/``: the script writes it into ``datapackage.json``.
 
 The readers in ``energy.catalogue`` check each file against that document, so a field is declared once: in
-``catalogue_fields_hardware.py``, ``catalogue_fields_grid.py``, ``catalogue_fields_kernels.py`` or
-``catalogue_fields_training.py``.
+``catalogue_fields_hardware.py``, ``catalogue_fields_grid.py``, ``catalogue_fields_kernels.py``,
+``catalogue_fields_training.py``, ``catalogue_fields_power.py`` or ``catalogue_fields_mlperf.py``.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from catalogue_fields_grid import FIELDS as GRID
 from catalogue_fields_hardware import FIELDS as HARDWARE
 from catalogue_fields_kernels import FIELDS as KERNELS
 from catalogue_fields_kernels import TABLES as KERNEL_TABLES
+from catalogue_fields_mlperf import FIELDS as MLPERF
+from catalogue_fields_mlperf import TABLES as MLPERF_TABLES
+from catalogue_fields_power import FIELDS as POWER
+from catalogue_fields_power import TABLES as POWER_TABLES
 from catalogue_fields_training import FIELDS as TRAINING
 from catalogue_fields_training import TABLES as TRAINING_TABLES
 
 HOURS_FILE = "intensity_hours_us_2022.parquet"
-FIELDS: dict[str, list[Field]] = HARDWARE | GRID | KERNELS | TRAINING
+FIELDS: dict[str, list[Field]] = HARDWARE | GRID | KERNELS | TRAINING | POWER | MLPERF
 
 # table: (title, primary key, licences)
 TABLES: dict[str, tuple[str, list[str], str]] = {
@@ -88,6 +92,8 @@ TABLES: dict[str, tuple[str, list[str], str]] = {
     ),
     **KERNEL_TABLES,
     **TRAINING_TABLES,
+    **POWER_TABLES,
+    **MLPERF_TABLES,
     "sources": ("Sources of all tables", ["source"], "Own table of facts"),
 }
 

@@ -21,6 +21,8 @@ import catalogue_hours as hourly
 import catalogue_kernels as kernels
 import catalogue_zones as zones
 from catalogue_fields import FIELDS, HOURS_FILE, datapackage
+from catalogue_fields_mlperf import TABLES as MLPERF_TABLES
+from catalogue_fields_power import TABLES as POWER_TABLES
 from catalogue_io import Row, read, write
 from catalogue_sources import SOURCES
 
@@ -70,13 +72,14 @@ def curated(shared: Path) -> tuple[dict[str, list[Row]], dict[str, list[int | No
         "kernel_chips": kernels.kernel_chips(),
         **kernels.fitted(ROOT / "datasets"),
         "stack_factors": kept(ROOT / "datasets/stack_factors.csv"),
+        **{table: kept(ROOT / f"datasets/{table}.csv") for table in (*POWER_TABLES, *MLPERF_TABLES)},
     }
     tables["sources"] = sources(shared, tables)
     return tables, columns
 
 
 def kept(path: Path) -> list[Row]:
-    """Return the table that ``fit_training.py`` wrote, as it is; empty where it has not run."""
+    """Return the table that a fit script wrote, as it is; empty where it has not run."""
     return [*read(path)] if path.exists() else []
 
 

@@ -12,7 +12,9 @@ from energy.cli._app import JsonOption, app, print_json, say
 
 @app.command()
 def validate(
-    suite: Annotated[str, typer.Argument(metavar="SUITE", help="training, memory or gemm.")] = "training",
+    suite: Annotated[
+        str, typer.Argument(metavar="SUITE", help="training, memory, gemm, power, inference-energy or power-caps.")
+    ] = "training",
     data: Annotated[Path | None, typer.Option(metavar="FILE", help="A file with the suite's columns.")] = None,
     rows: Annotated[Path | None, typer.Option(metavar="OUT.csv", help="Write every row here.")] = None,
     as_json: JsonOption = False,

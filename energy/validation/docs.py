@@ -51,7 +51,7 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
 
 
 def _groups(found: dict[str, Any]) -> list[str]:
-    wanted = [name for name in ("kind", "stack", "chip") if name in found["groups"]]
+    wanted = [name for name in ("kind", "stack", "chip", "reading") if name in found["groups"]]
     return [_line(f"{name} {value}", row) for name in wanted for value, row in found["groups"][name].items()]
 
 

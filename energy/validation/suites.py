@@ -12,7 +12,7 @@ from energy.validation.statistics import Outcome
 
 
 class Suite(NamedTuple):
-    """One suite: what it compares, and its usual file; its function has the name of its module and of the suite."""
+    """One suite: what it compares, and its usual file; its function has the name of its module and suite."""
 
     compares: str
     data: str
@@ -21,7 +21,11 @@ class Suite(NamedTuple):
 SUITES = {
     "training": Suite("step time of published training runs", "validation/training_throughput.csv"),
     "memory": Suite("memory of a chip in published training runs", "validation/training_throughput.csv"),
+    "mlperf": Suite("time to train of MLPerf results", "validation/mlperf_training.csv"),
     "gemm": Suite("time of measured matrix products", "data/kernels/gemm_latency.parquet"),
+    "power": Suite("board power of measured matrix products", "data/kernels/gemm_power.parquet"),
+    "inference-energy": Suite("board power in serving language models", "validation/inference_energy.csv"),
+    "power-caps": Suite("board power under a power limit", "validation/gpu_power_caps.csv"),
 }
 
 
@@ -48,5 +52,6 @@ def run(name: str, data: Path | None = None) -> Outcome:
     if not path.is_file():
         hint = "" if data is not None else " The reference data are not part of the package: give a file with --data."
         raise InputFileError(f"{path if data is not None else path.name} is no file.{hint}")
-    outcome: Outcome = getattr(import_module(f"energy.validation.{name}"), name)(path)
+    module = name.replace("-", "_")
+    outcome: Outcome = getattr(import_module(f"energy.validation.{module}"), module)(path)
     return outcome
