@@ -16,7 +16,7 @@ SOURCES: dict[str, tuple[str, str, str, str, str]] = {
         "MLPerf Training results, rounds v0.5 to v5.1, closed division",
         "github.com/mlcommons/training_results_v0.5 to training_results_v5.1",
         "2025-11",
-        "Apache-2.0",
+        "Apache-2.0 (the tree of v4.1 holds no licence file)",
         "measured by submitters, reviewed by peers; mean of the runs after the rule of MLPerf",
     ),
     "mlperf_logging": (

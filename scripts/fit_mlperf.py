@@ -41,7 +41,7 @@ SPREAD = {
 }
 NOISE, HUBER = 0.08, 2.0
 #: Errors needed for a band of their own, rows that the band of all counts beside them, narrowest bands.
-ENOUGH, SHARED, FLOOR80, FLOOR95 = 12, 4, 0.04, 0.08
+ENOUGH, SHARED, FLOOR80, FLOOR95 = 12, 2, 0.03, 0.06
 SMALLEST = 5e-4
 LEFT_OUT = "mlperf_results"
 

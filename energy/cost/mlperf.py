@@ -9,9 +9,9 @@ that ``scripts/fit_mlperf.py`` fits as a sum of few shrunken terms in ln time:
 
     ln T(measured) / T = sum over columns x of theta_x(benchmark, chip) x
 
-with the columns :data:`COLUMNS` (constant, doublings of the chips, of the batch of a chip, years, several nodes) and
-theta a sum over groups (all, kind, benchmark, chip family, their pairs, chip): never a row, never a submitter. Bands
-are quantiles of the errors of rows that were left out of the fit.
+with the columns :data:`COLUMNS` (constant, doublings of the chips, of the batch of a chip, years, the share of other
+nodes) and theta a sum over groups (all, kind, benchmark, chip family, their pairs, chip): never a row, never a
+submitter. Bands are quantiles of the errors of rows that were left out of the fit.
 """
 
 from __future__ import annotations

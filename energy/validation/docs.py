@@ -47,11 +47,13 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
         parts.append("\n".join([_COLUMNS, _line("all", found), *_groups(found)]) + "\n")
         if outcome.suite == "training":
             parts.append(_training(outcome))
+        if outcome.suite == "mlperf":
+            parts.append(_mlperf(outcome))
     return "\n".join(parts)
 
 
 def _groups(found: dict[str, Any]) -> list[str]:
-    wanted = [name for name in ("kind", "stack", "chip", "reading") if name in found["groups"]]
+    wanted = [name for name in ("kind", "stack", "benchmark", "chip", "reading") if name in found["groups"]]
     return [_line(f"{name} {value}", row) for name in wanted for value, row in found["groups"][name].items()]
 
 
@@ -72,6 +74,23 @@ def _training(outcome: Outcome) -> str:
     lines += ["| row | measured s | predicted s | why |", "| --- | --- | --- | --- |"]
     worst = sorted(outcome.compared, key=lambda one: -abs(np.log(one.predicted / one.measured)))[:10]
     lines += [f"| {one.row_id} | {one.measured:.4g} | {one.predicted:.4g} | {_reason(one)} |" for one in worst]
+    return "\n".join(lines) + "\n"
+
+
+def _mlperf(outcome: Outcome) -> str:
+    """Return errors out of sample and the worst rows."""
+    notes = [row.text("note") for row in _tables.rows("mlperf_coefficients")]
+    lines = ["The factors are fitted on these rows. Available systems, by what `scripts/fit_mlperf.py` left out:\n"]
+    lines += [f"- {one}" for one in next(note for note in notes if note).split("; ")]
+    lines += [
+        "\nThe ten largest errors are results several times slower than others of their benchmark, chip and count, which "
+        "no column tells: slow input, untuned software, a first submission.\n"
+    ]
+    lines += ["| row | benchmark | chip | round | measured min | predicted min |", "| --- " * 6 + "|"]
+    for one in sorted(outcome.compared, key=lambda one: -abs(np.log(one.predicted / one.measured)))[:10]:
+        own = dict(one.groups)
+        cells = (one.row_id, own["benchmark"], own["chip"], own["round"], f"{one.measured:.4g}", f"{one.predicted:.4g}")
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
