@@ -83,8 +83,8 @@ def _mlperf(outcome: Outcome) -> str:
     lines = ["The factors are fitted on these rows. Available systems, by what `scripts/fit_mlperf.py` left out:\n"]
     lines += [f"- {one}" for one in next(note for note in notes if note).split("; ")]
     lines += [
-        "\nThe ten largest errors are results several times slower than others of their benchmark, chip and count, which "
-        "no column tells: slow input, untuned software, a first submission.\n"
+        "\nThe ten largest errors are results several times slower than others of their benchmark, chip and count, "
+        "which no column tells: slow input, untuned software, a first submission.\n"
     ]
     lines += ["| row | benchmark | chip | round | measured min | predicted min |", "| --- " * 6 + "|"]
     for one in sorted(outcome.compared, key=lambda one: -abs(np.log(one.predicted / one.measured)))[:10]:
