@@ -45,7 +45,7 @@ FIELDS: dict[str, list[Field]] = {
         number("step_overhead_s", "s", "Time of a step that more chips do not shorten.", required=True),
         need("batch_ln_intercept", "Usual ln(global batch) on one chip.") | {"type": "number"},
         need("batch_ln_slope", "Its rise for each ln(chips).") | {"type": "number"},
-        number("batch_low", "sample", "Smallest global batch submitted.", required=True),
+        number("batch_low", "sample", "Usual global batch on few chips.", required=True),
         number("batch_high", "sample", "Largest one.", required=True),
         number("first_year", "year", "First round with a result.", required=True),
         number("last_year", "year", "Last one.", required=True),

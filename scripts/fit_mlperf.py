@@ -43,7 +43,9 @@ NOISE, HUBER = 0.08, 2.0
 #: Errors needed for a band of their own, rows that the band of all counts beside them, narrowest bands.
 ENOUGH, SHARED, FLOOR80, FLOOR95 = 12, 2, 0.03, 0.06
 SMALLEST = 5e-4
-LEFT_OUT = "mlperf_results"
+SOURCE = "mlperf_results"
+#: What is left out at each level of the band.
+LEFT_OUT = {"seen": "single result", "chip": "chip on a benchmark", "family": "chip family on a benchmark"}
 
 Floats = Any
 
@@ -150,7 +152,7 @@ def coefficient_rows(found: Sequence[Case], design: Design, beta: Floats) -> lis
                 "submitters": len(set(submitters[there])),
                 "chips_low": f"{chips[there].min():g}" if own else None,
                 "chips_high": f"{chips[there].max():g}" if own else None,
-                "source": LEFT_OUT,
+                "source": SOURCE,
                 "status": "derived",
                 "note": "",
             }
@@ -177,7 +179,7 @@ def band_rows(found: Sequence[Case], errors: dict[str, Floats]) -> list[dict[str
                     "ln_half_width95": round(max(far, FLOOR95), 4),
                     "median_error_fraction": round(float(np.median(np.abs(np.expm1(-error[there])))), 4),
                     "rows": int(there.sum()),
-                    "source": LEFT_OUT,
+                    "source": SOURCE,
                     "status": "derived",
                     "note": "",
                 }
@@ -191,6 +193,18 @@ def _width(size: Floats, everyone: Floats, share: float, shared: bool) -> float:
     return float(np.sqrt((len(size) * own**2 + SHARED * all_rows**2) / (len(size) + SHARED))) if shared else own
 
 
+def usual_batch(chips: Floats, batches: Floats) -> tuple[float, float, float]:
+    """Return slope and intercept of ln batch over ln chips, and the batch on few chips, of least mean error."""
+    best = (np.inf, 0.0, 0.0, 0.0)
+    for floor in np.unique(batches):
+        for slope in np.linspace(0.0, 1.5, 31):
+            above = batches > floor if np.any(batches > floor) else batches >= floor
+            intercept = float(np.median(batches[above] - slope * chips[above]))
+            error = float(np.mean(np.abs(np.maximum(floor, intercept + slope * chips) - batches)))
+            best = min(best, (round(error, 9), float(slope), intercept, float(floor)))
+    return best[1], best[2], float(np.exp(best[3]))
+
+
 def batch_of(name: str, found: Sequence[Case], points: Sequence[dict[str, Any]]) -> dict[str, float]:
     """Return the usual batch by count and the years of a benchmark."""
     own = [one for one in found if one.benchmark == name]
@@ -198,13 +212,13 @@ def batch_of(name: str, found: Sequence[Case], points: Sequence[dict[str, Any]])
     sizes = [float(row["global_batch_size"]) for row in points if row["benchmark"] == name]
     years = [round_year(one.round_name) for one in own] or [round_year("v6.0")]
     batches = [one.global_batch_size for one in known] or sizes
-    slope, intercept = 0.0, float(np.log(min(batches)))
+    slope, intercept, low = 0.0, float(np.log(min(batches))), float(min(batches))
     if len(known) >= 3:
-        slope, intercept = np.polyfit(np.log([one.chips for one in known]), np.log(batches), 1)
+        slope, intercept, low = usual_batch(np.log([one.chips for one in known]), np.log(batches))
     return {
         "batch_ln_intercept": round(float(intercept), 4),
         "batch_ln_slope": round(float(slope), 4),
-        "batch_low": min(batches),
+        "batch_low": round(low),
         "batch_high": max(batches),
         "first_year": round(min(years), 3),
         "last_year": round(max(years), 3),
@@ -229,7 +243,8 @@ def report(found: Sequence[Case], own: Floats, errors: dict[str, Floats]) -> str
     """Print the errors in and out of sample; return those out of sample as text."""
     available = np.array([one.availability.startswith("available") for one in found])
     noted = []
-    for name, error in {"in the fit": own, **errors}.items():
+    for level, error in {"in the fit": own, **errors}.items():
+        name = level if level == "in the fit" else f"{LEFT_OUT.get(level, level)} left out"
         ape = np.abs(np.expm1(-error[available])) * 100.0
         text = (
             f"{name}: median {np.median(ape):.1f} %, mean {ape.mean():.1f} %, 90 % below {np.quantile(ape, 0.9):.0f} %"

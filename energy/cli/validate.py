@@ -13,7 +13,8 @@ from energy.cli._app import JsonOption, app, print_json, say
 @app.command()
 def validate(
     suite: Annotated[
-        str, typer.Argument(metavar="SUITE", help="training, memory, gemm, power, inference-energy or power-caps.")
+        str,
+        typer.Argument(metavar="SUITE", help="training, memory, mlperf, gemm, power, inference-energy or power-caps."),
     ] = "training",
     data: Annotated[Path | None, typer.Option(metavar="FILE", help="A file with the suite's columns.")] = None,
     rows: Annotated[Path | None, typer.Option(metavar="OUT.csv", help="Write every row here.")] = None,

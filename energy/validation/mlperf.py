@@ -167,10 +167,13 @@ def mlperf(path: Path) -> Outcome:
             low,
             high,
             (
-                ("availability", "available" if one.availability.startswith("available") else one.availability),
+                (
+                    "availability",
+                    "available" if one.availability.startswith("available") else one.availability or "blank",
+                ),
                 ("benchmark", one.benchmark),
                 ("chip", part(one.chip).name),
-                ("round", one.round_name),
+                ("round", one.round_name or "blank"),
                 ("level", LEVELS[level]),
             ),
             " ".join(text for text in (one.note, note) if text),

@@ -119,6 +119,22 @@ def test_what_nobody_measured_has_a_wider_band():
     assert "family" in found.notes[3]
 
 
+def test_an_unknown_round_has_a_wider_band_and_is_said():
+    found = time_to_train("bert", H100, 8, round_name=["v4.1", ""])
+    width = found.high80_min / found.low80_min
+    assert width[0] < width[1]
+    assert "No round" in found.notes[1]
+    assert "No round" not in found.notes[0]
+
+
+def test_the_batch_that_is_assumed_is_one_that_was_submitted():
+    for name, row in benchmarks().items():
+        batch = ask(name, H100, [1, 8, 64, 512, 4096]).batch
+        assert np.all(np.diff(batch) >= 0), name
+        assert batch[0] >= row.number("batch_low") * 0.999
+        assert batch[-1] <= row.number("batch_high") * 1.001
+
+
 def test_no_coefficient_is_of_a_row_or_a_submitter():
     groups = {group for own in GROUPS.values() for group in own}
     assert not groups & {"submitter", "system", "round", "source"}
