@@ -13,7 +13,7 @@ pipelined ring is as fast as the slower of that and of all network ports of the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Self
 
@@ -36,6 +36,8 @@ _SMALL_GROUPS = ((1.0, 2.0, 3.0), (0.76, 0.93, 1.0))
 _START_S, LATENCY_INSIDE_S, LATENCY_OUTSIDE_S = 12e-6, 2e-6, 8e-6
 #: Bytes that a layer's collective gathers in usual runs, for the text of a warning.
 _USUAL_MESSAGE = 32e6
+#: Chips of the usual server, and PCIe 4.0 x16 one way (31.5 GB/s less its framing), where no link is known; shown.
+_USUAL_SERVER, _PCIE_BYTES_PER_S = 8.0, 31e9
 #: One way, per chip, where neither node nor user says: ports of the usual server of that year, in Gbit/s.
 _PORT_GBIT_PER_S = ((2022, 400.0), (2020, 200.0), (0, 50.0))
 
@@ -47,6 +49,7 @@ class Fabric:
     ``axis_share`` is the part of the scale-up bandwidth that a group along one axis has: all of it behind a switch, two
     of the links of a torus. ``is_mesh``: chips are joined in pairs, so that a group of g has (g - 1) / (domain - 1).
     ``is_assumed``: the catalogue knows no network of the chip, and that of the usual server of its year is taken.
+    ``is_inside_assumed``: it knows no link between chips either, and PCIe of the usual server is taken.
     """
 
     domain_size: Numbers
@@ -55,6 +58,7 @@ class Fabric:
     is_mesh: NDArray[np.bool_]
     outside_bytes_per_s: Numbers
     is_assumed: NDArray[np.bool_]
+    is_inside_assumed: NDArray[np.bool_]
 
     @classmethod
     def of(
@@ -97,7 +101,7 @@ class Fabric:
         if outside_gbit_per_s_per_chip is not None:
             rate = np.broadcast_to(np.asarray(outside_gbit_per_s_per_chip, np.float64), domain.shape)
             outside = np.where(np.isfinite(rate), rate * 1e9 / 8, outside)
-        return cls(domain, made.inside_bytes_per_s, made.axis_share, made.is_mesh, outside, made.is_assumed)
+        return replace(made, domain_size=domain, outside_bytes_per_s=outside)
 
     def __len__(self) -> int:
         return len(self.domain_size)
@@ -108,7 +112,7 @@ class Fabric:
 
 
 @cache
-def _chip_fabric(name: str) -> tuple[float, float, float, bool, float, bool]:
+def _chip_fabric(name: str) -> tuple[float, float, float, bool, float, bool, bool]:
     """Return the fields of a fabric for one chip."""
     chip = catalogue.chip(name)
     inside = [one for one in catalogue.all_links() if chip.chip_id in one.chip_ids and "scale-up" in one.scope]
@@ -128,10 +132,11 @@ def _chip_fabric(name: str) -> tuple[float, float, float, bool, float, bool]:
             links = float(link.lanes_or_links.split()[0]) if link.lanes_or_links[:1].isdigit() else 4.0
             rate, share = rate * links, 2.0 / links
         mesh = link.name.startswith("Infinity") or link.name.startswith("RoCE on chip")
-    if rate <= 0:
-        domain, rate = (domain, 31e9) if domain > 1 else (8.0, 31e9)
+    unknown = rate <= 0
+    if unknown:
+        domain, rate = domain if domain > 1 else _USUAL_SERVER, _PCIE_BYTES_PER_S
     wide, assumed = _outside(chip.launch_year, outside, nodes)
-    return domain, rate, share, mesh, wide, assumed
+    return domain, rate, share, mesh, wide, assumed, unknown
 
 
 def _outside(year: int | None, links: Sequence[catalogue.Link], nodes: Sequence[catalogue.Node]) -> tuple[float, bool]:
@@ -318,6 +323,11 @@ def warnings_of(fabric: Fabric, mapping: Mapping, groups: Groups) -> list[str]:
         said.append(
             f"tensor_parallel_size {t:g} is beyond the scale-up domain of {fabric.domain_size[0]:g} chips: of its "
             f"collectives {cost}."
+        )
+    if fabric.is_inside_assumed[0] and float(mapping.chips[0]) > 1:
+        said.append(
+            f"The catalogue knows no link between these chips: {fabric.domain_size[0]:g} of them over PCIe, "
+            f"{fabric.inside_bytes_per_s[0] / 1e9:g} GB/s one way per chip, are assumed."
         )
     crosses = len(mapping) and float(mapping.chips[0]) > float(fabric.domain_size[0])
     if fabric.is_assumed[0] and crosses:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from energy.cost.architecture import Architecture
 from energy.cost.estimates import estimate
+from energy.cost.kernels import node_collective_time_s
 from energy.cost.links import Fabric, Groups, exchange_s, gather_s, group, reduce_s, warnings_of
 from energy.cost.mapping import Mapping
 from energy.cost.profile import profile
@@ -100,6 +101,26 @@ def test_tensor_ranks_beyond_the_domain_are_said_with_their_cost():
     (said,) = [one for one in warnings_of(fabric, mapping, Groups.of(fabric, mapping)) if "scale-up" in one]
     found = re.search(r"16 is beyond .* takes (\S+) times as long as inside, where 8", said)
     assert found and float(found[1]) > 1.0
+
+
+@pytest.mark.parametrize(("chip", "says"), [("nvidia_t4", True), ("nvidia_h100_sxm5_80", False)])
+def test_a_chip_without_a_known_link_says_what_is_assumed(chip, says):
+    mapping = mapping_of(data_parallel_size=4)
+    fabric = Fabric.of([chip])
+    said = warnings_of(fabric, mapping, Groups.of(fabric, mapping))
+    assert any("knows no link between these chips" in one for one in said) == says
+
+
+@pytest.mark.parametrize("chip", ["nvidia_a100_sxm4_80", "nvidia_h100_sxm5_80", "nvidia_b200_sxm", "nvidia_gb200"])
+@pytest.mark.parametrize("size", [2, 4, 8])
+def test_collectives_of_the_step_stay_near_the_measured_ones(chip, size):
+    """One rate for all chips serves arrays of scenarios; the measured surfaces say how far it may be off."""
+    one = group(Fabric.of([chip]), np.array([float(size)]), np.array([1.0]))
+    for message_bytes in (16e6, 128e6, 512e6):
+        whole = np.array([message_bytes])
+        for kind, mine in (("all_gather", gather_s(one, whole)), ("all_reduce", reduce_s(one, whole))):
+            measured = node_collective_time_s(chip, kind, message_bytes, size).time_s[0]
+            assert 1 / 1.6 < mine[0] / measured < 1.6, (kind, message_bytes)
 
 
 def test_a_chip_without_a_known_network_says_what_is_assumed():
