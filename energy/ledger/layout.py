@@ -93,11 +93,17 @@ def check_layout(connection: duckdb.DuckDBPyConnection, file_name: str, folder: 
     LedgerError
         With the command that makes a new version of the present layout.
     """
-    settings = dict(
-        connection.execute(
+    import duckdb
+
+    try:
+        rows = connection.execute(
             f"SELECT key_name, key_value FROM ref.setting WHERE key_name IN ('{SETTING}', 'code_version')"
         ).fetchall()
-    )
+    except duckdb.CatalogException:
+        raise LedgerError(
+            f"{file_name} is a DuckDB database and no version of a ledger: put the ledger's own file back from a copy."
+        ) from None
+    settings = dict(rows)
     if settings.get(SETTING) != layout():
         code_version = settings.get("code_version")
         written = f"energy {code_version}" if code_version else "another version of energy"

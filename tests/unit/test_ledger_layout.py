@@ -91,3 +91,9 @@ def test_the_layout_follows_every_column(monkeypatch):
     finally:
         monkeypatch.undo()
         layout.cache_clear()
+
+
+def test_a_database_of_something_else_is_no_ledger(fleet):
+    change(fleet, "DROP TABLE ref.setting")
+    with pytest.raises(LedgerError, match="no version of a ledger"):
+        Ledger(fleet.folder)
