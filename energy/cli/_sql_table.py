@@ -5,11 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from energy.report.numbers import MINUS, THIN
+
 if TYPE_CHECKING:
     from energy.ledger.query import Result
 
-THIN = "\u202f"
-MINUS = "\u2212"
 NO_DATA = "no data"
 _SIGNIFICANT = 5  # of a column's largest number; programs get every digit
 _MOST_DECIMALS = 9
@@ -32,18 +32,6 @@ def table_lines(result: Result) -> tuple[list[str], bool]:
             [cell.rjust(width) if column.is_number else cell.ljust(width) for cell in (*head, "─" * width, *cells)]
         )
     return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)], shortened
-
-
-def whole(count: int) -> str:
-    r"""Return a count with its thousands apart.
-
-    Examples
-    --------
-    >>> whole(2318400).replace("\u202f", " ")
-    '2 318 400'
-
-    """
-    return f"{count:,}".replace(",", THIN)
 
 
 def _numbers(values: list[Any]) -> tuple[list[str], bool]:

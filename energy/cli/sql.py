@@ -64,12 +64,12 @@ def _text_of(query: str | None, file: Path | None) -> str:
 
 
 def _to_parquet(ledger: Ledger, text: str, path: Path, timeout_s: float, memory: str, row_limit: int | None) -> None:
-    from energy.cli._sql_table import whole
     from energy.ledger.export import write_parquet
+    from energy.report.numbers import plain
 
     with ledger.sql_batches(text, timeout_s=timeout_s, memory=memory) as query:
         rows = write_parquet(query, path, row_limit)
-    say(f"Wrote {whole(rows)} rows to {path}.")
+    say(f"Wrote {plain(rows, 0)} rows to {path}.")
 
 
 def _to_programs(result: Result, *, as_json: bool) -> None:
@@ -82,29 +82,14 @@ def _to_programs(result: Result, *, as_json: bool) -> None:
         write_csv(result, buffer)
         say(buffer.getvalue().decode().removesuffix("\n"))
         return
-    from energy.ledger.export import json_rows
+    from energy.ledger.export import document
 
-    print_json(
-        "sql/1",
-        ledger_version=result.ledger_version,
-        columns=[
-            {
-                "name": column.name,
-                "unit": column.unit,
-                "checked": column.checked,
-                "meaning": column.meaning or None,
-                "type": column.type,
-            }
-            for column in result.columns
-        ],
-        row_count=result.row_count,
-        total_rows=result.total_rows,
-        rows=json_rows(result),
-    )
+    print_json("sql/1", **document(result))
 
 
 def _to_people(result: Result) -> None:
-    from energy.cli._sql_table import table_lines, whole
+    from energy.cli._sql_table import table_lines
+    from energy.report.numbers import plain
 
     if [column.name for column in result.columns] == ["explain_key", "explain_value"]:
         say("\n".join(str(row[1]).rstrip() for row in result.rows()))
@@ -114,7 +99,7 @@ def _to_people(result: Result) -> None:
     notes = []
     if result.truncated:
         notes.append(
-            f"The first {whole(result.row_count)} of {whole(result.total_rows)} rows are shown; "
+            f"The first {plain(result.row_count, 0)} of {plain(result.total_rows, 0)} rows are shown; "
             "--csv, --json and --parquet have all."
         )
     elif not result.row_count:

@@ -88,6 +88,27 @@ def json_rows(result: Result) -> list[list[Any]]:
     return [list(row) for row in zip(*lists, strict=True)]
 
 
+def document(result: Result) -> dict[str, Any]:
+    """Return what the JSON document ``sql/1`` holds beside its schema: columns with their units, counts and rows."""
+    columns = [
+        {
+            "name": column.name,
+            "unit": column.unit,
+            "checked": column.checked,
+            "meaning": column.meaning or None,
+            "type": column.type,
+        }
+        for column in result.columns
+    ]
+    return {
+        "ledger_version": result.ledger_version,
+        "columns": columns,
+        "row_count": result.row_count,
+        "total_rows": result.total_rows,
+        "rows": json_rows(result),
+    }
+
+
 def _json_column(column: pa.ChunkedArray) -> list[Any]:
     import pyarrow as pa
 

@@ -109,7 +109,7 @@ def factor_basis(boundary: str | None, attribution: str | None, gases: str | Non
     Parameters
     ----------
     boundary, attribution, gases, gwp_set : str or None
-        As in the tables of factors; ``none`` and ``None`` = not applicable, any gases beside CO2 alone are ``CO2e``.
+        As in the tables of factors; ``none``, ``None`` and an empty text = not applicable.
 
     Raises
     ------

@@ -11,7 +11,7 @@ from energy.report.amounts import Amount, add, not_added_or_total, total
 from energy.report.facts import UNDISCLOSED, QuarterFacts
 from energy.report.fleet_choice import ALL, WHOLE, Choice, hosts_of, where_of
 from energy.report.model import Cell, Column, Row, TableBlock
-from energy.report.sections._cells import amount_cell, method_columns, minute_text, share_of, value_cell
+from energy.report.sections._cells import amount_cell, job_columns, minute_text, share_of, value_cell
 
 TOP_JOBS = 100
 MOST_DEVICES = 200
@@ -97,7 +97,7 @@ def top_jobs(facts: QuarterFacts, choice: Choice = WHOLE) -> TableBlock:
 
 _JOBS = """
 WITH run AS (
-    SELECT line.job_key, line.chip_id, sum(line.chip_h) AS chip_h,
+    SELECT line.job_key, line.chip_id, min(line.owner) AS owner, sum(line.chip_h) AS chip_h,
         sum(CASE WHEN line.tier IN ('measured', 'integrated', 'modelled') THEN line.chip_h ELSE 0 END)
             AS covered_chip_h,
         sum(line.energy_facility_kwh) AS energy_facility_kwh,
@@ -107,7 +107,7 @@ WITH run AS (
     WHERE {where} AND line.job_key IS NOT NULL
     GROUP BY line.job_key, line.chip_id
 )
-SELECT run.*, job.job_id, job.site_id, coalesce(job.project, 'unallocated') AS owner, job.job_type, job.state,
+SELECT run.*, job.job_id, job.site_id, job.job_type, job.state,
     job.start_utc, count(*) OVER () AS job_count, sum(run.energy_facility_kwh) OVER () AS all_energy_facility_kwh
 FROM run JOIN core.job AS job ON job.job_key = run.job_key
 ORDER BY run.energy_facility_kwh DESC NULLS LAST, run.job_key, run.chip_id
@@ -130,19 +130,7 @@ def _jobs_table(facts: QuarterFacts, jobs: Sequence[dict[str, Any]], rows: tuple
     count = jobs[0]["job_count"] if jobs else 0
     whole = jobs[0]["all_energy_facility_kwh"] if jobs else None
     part = f", {numbers.share(add(jobs, 'energy_facility_kwh'), whole)} of the energy of jobs" if whole else ""
-    columns = (
-        Column("job", "Job", kind="text"),
-        Column("project", "Project", kind="text"),
-        Column("job_type", "Kind", kind="text"),
-        Column("site", "Site", kind="text"),
-        Column("chip", "Chip", kind="text"),
-        Column("start", "Start, UTC", kind="text"),
-        Column("state", "State", kind="text"),
-        Column("chip_hours", "Chip-hours", "chip*h", decimals=0),
-        Column("with_readings", "With readings", kind="share"),
-        Column("energy_facility", "Facility energy", "kWh_facility", ranged=True),
-        *method_columns(facts),
-    )
+    columns = job_columns(facts)
     sub = (
         f"Shown {numbers.plain(len(rows), 0)} of {numbers.plain(count, 0)} rows{part}; the part of each job inside "
         f"{facts.quarter.text}; Scope 2 by method, never added"

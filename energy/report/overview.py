@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 
 from energy.errors import UnknownNameError, did_you_mean
-from energy.report import numbers
+from energy.report import numbers, queries
 from energy.report.amounts import ZERO, add
 from energy.report.display import value_text
 from energy.report.explain import steps_of
@@ -34,16 +34,6 @@ _MOST_BARS = 12
 _NOT_COVERED = "Not covered in this version."
 _ABSENT = (("scope1", "Scope 1", "kgCO2e"), ("scope3", "Scope 3", "kgCO2e"), ("water", "Water", ""))
 DIMENSIONS = {"project": "owner_key", "chip": "chip", "site": "site_id"}
-
-_HISTORY_OF_SITE = """
-SELECT quarter, sum(chip_h) AS chip_h,
-    sum(CASE WHEN owner_kind = 'idle' THEN chip_h ELSE 0 END) AS idle_chip_h,
-    sum(CASE WHEN owner_kind = 'project' THEN chip_h ELSE 0 END) AS project_chip_h,
-    sum(CASE WHEN owner_kind = 'unallocated' THEN chip_h ELSE 0 END) AS unallocated_chip_h,
-    sum(energy_it_kwh) AS energy_it_kwh, sum(energy_facility_kwh) AS energy_facility_kwh,
-    sum(energy_facility_low_kwh) AS energy_facility_low_kwh, sum(energy_facility_high_kwh) AS energy_facility_high_kwh
-FROM main.energy_monthly WHERE site_id = ? AND quarter >= ? AND quarter < ? GROUP BY quarter ORDER BY quarter
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +92,8 @@ def limited(facts: QuarterFacts, site_id: str) -> QuarterFacts:
         return [row for row in rows if row["site_id"] == site_id]
 
     quarters = [row["quarter"] for row in facts.history_energy]
-    earlier = facts.reader.rows(_HISTORY_OF_SITE, [site_id, min(quarters), facts.quarter.key]) if quarters else []
+    keys = [site_id, min(quarters), facts.quarter.key] if quarters else []
+    earlier = facts.reader.rows(queries.HISTORY_ENERGY_OF_SITE, keys) if keys else []
     return replace(
         facts,
         sites=own(facts.sites),

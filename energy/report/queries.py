@@ -183,15 +183,17 @@ WHERE job.job_key IN ({marks}) ORDER BY job.job_key
 """
 
 
-HISTORY_ENERGY = """
+_HISTORY_ENERGY = """
 SELECT quarter, sum(chip_h) AS chip_h,
     sum(CASE WHEN owner_kind = 'idle' THEN chip_h ELSE 0 END) AS idle_chip_h,
     sum(CASE WHEN owner_kind = 'project' THEN chip_h ELSE 0 END) AS project_chip_h,
     sum(CASE WHEN owner_kind = 'unallocated' THEN chip_h ELSE 0 END) AS unallocated_chip_h,
     sum(energy_it_kwh) AS energy_it_kwh, sum(energy_facility_kwh) AS energy_facility_kwh,
     sum(energy_facility_low_kwh) AS energy_facility_low_kwh, sum(energy_facility_high_kwh) AS energy_facility_high_kwh
-FROM main.energy_monthly WHERE quarter >= ? AND quarter < ? GROUP BY quarter ORDER BY quarter
+FROM main.energy_monthly WHERE {of_site}quarter >= ? AND quarter < ? GROUP BY quarter ORDER BY quarter
 """
+HISTORY_ENERGY = _HISTORY_ENERGY.format(of_site="")
+HISTORY_ENERGY_OF_SITE = _HISTORY_ENERGY.format(of_site="site_id = ? AND ")
 
 HISTORY_EMISSIONS = """
 SELECT quarter, site_id, method, sum(emissions_kgco2e) AS emissions_kgco2e,

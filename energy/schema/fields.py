@@ -137,7 +137,7 @@ _ALL: list[Field] = [
     _sum("chip_h", "chip*h", "Chips times hours."),
     _sum("installed_chip_h", "chip*h", "Chips installed, times hours."),
     _sum("missing_chip_h", "chip*h", "Chips times hours without a reading."),
-    _sum("covered_chip_h", "chip*h", "Chips times hours with a reading."),
+    _sum("covered_chip_h", "chip*h", "Chips times hours that readings cover, short gaps between two of them included."),
     # --- energy ---
     _sum("energy_chip_microj", "uJ_chip", "Energy at the board in whole microjoules: exact sums.", type_="BIGINT"),
     _sum("covered_chip_ms", "chip*ms", "Chip-time covered by readings, whole milliseconds.", type_="BIGINT"),

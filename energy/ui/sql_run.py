@@ -168,7 +168,9 @@ def file_of(opened: Opened, answer: Answer, kind: str) -> bytes:
     if result is None or result.truncated:
         result = opened.ledger.sql(answer.text, timeout_s=DOWNLOAD_TIMEOUT_S, memory=MEMORY)
     if kind == "json":
-        return json.dumps(document(result), ensure_ascii=False, default=str).encode()
+        from energy.ledger.export import document
+
+        return json.dumps({"schema": "sql/1", **document(result)}, ensure_ascii=False, default=str).encode()
     from energy.ledger.export import write_csv
 
     sink = io.BytesIO()
@@ -184,32 +186,3 @@ def _parquet(opened: Opened, answer: Answer) -> bytes:
         with opened.ledger.sql_batches(answer.text, timeout_s=DOWNLOAD_TIMEOUT_S, memory=MEMORY) as query:
             write_parquet(query, path)
         return path.read_bytes()
-
-
-def document(result: Result) -> dict[str, object]:
-    """Return a result as the document ``sql/1``, which ``energy sql --json`` prints.
-
-    Parameters
-    ----------
-    result : Result
-        Of a query.
-    """
-    from energy.ledger.export import json_rows
-
-    return {
-        "schema": "sql/1",
-        "ledger_version": result.ledger_version,
-        "columns": [
-            {
-                "name": column.name,
-                "unit": column.unit,
-                "checked": column.checked,
-                "meaning": column.meaning or None,
-                "type": column.type,
-            }
-            for column in result.columns
-        ],
-        "row_count": result.row_count,
-        "total_rows": result.total_rows,
-        "rows": json_rows(result),
-    }

@@ -4,6 +4,7 @@ WITH run AS (
         quarter,
         job_key,
         chip_id,
+        min(owner) AS owner, -- one for all lines of a job
         CAST(sum(chip_h) AS DECIMAL(38, 12)) AS chip_h,
         CAST(sum(CASE WHEN tier IN ('measured', 'integrated', 'modelled') THEN chip_h ELSE 0 END) AS DECIMAL(38, 12))
             AS covered_chip_h,
@@ -23,12 +24,7 @@ SELECT
     job.job_id,
     job.site_id,
     job.host,
-    -- OpenCost lists what nobody asked for as a job of its own
-    CASE
-        WHEN job.project IS NOT NULL THEN job.project
-        WHEN job.job_type = '__idle__' THEN 'idle'
-        ELSE 'unallocated'
-    END AS owner,
+    run.owner,
     job.user_name,
     job.job_type,
     job.state,

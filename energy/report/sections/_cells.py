@@ -75,6 +75,23 @@ def method_columns(facts: QuarterFacts) -> tuple[Column, ...]:
     return tuple(Column(name, METHOD_LABELS[name], "kgCO2e", ranged=True) for name in facts.methods)
 
 
+def job_columns(facts: QuarterFacts) -> tuple[Column, ...]:
+    """Return the columns of a table of jobs."""
+    return (
+        Column("job", "Job", kind="text"),
+        Column("project", "Project", kind="text"),
+        Column("job_type", "Kind", kind="text"),
+        Column("site", "Site", kind="text"),
+        Column("chip", "Chip", kind="text"),
+        Column("start", "Start, UTC", kind="text"),
+        Column("state", "State", kind="text"),
+        Column("chip_hours", "Chip-hours", "chip*h", decimals=0),
+        Column("with_readings", "With readings", kind="share"),
+        Column("energy_facility", "Facility energy", "kWh_facility", ranged=True),
+        *method_columns(facts),
+    )
+
+
 def method_cells(facts: QuarterFacts, prefix: str, selection: Selection) -> tuple[Cell, ...]:
     """Return the cells for :func:`method_columns`."""
     return tuple(emission_cell(facts, f"{prefix}.{name}", name, selection) for name in facts.methods)

@@ -15,6 +15,7 @@ from energy.report.sections._cells import (
     TOTAL_NOTE,
     amount_cell,
     energy_cell,
+    job_columns,
     method_cells,
     method_columns,
     minute_text,
@@ -142,19 +143,7 @@ def _jobs(facts: QuarterFacts) -> TableBlock:
     if jobs:
         keys = sorted({row["job_key"] for row in jobs})
         emissions = facts.reader.rows(queries.job_emissions(len(keys)), [facts.quarter.key, *keys])
-    columns = (
-        Column("job", "Job", kind="text"),
-        Column("project", "Project", kind="text"),
-        Column("job_type", "Kind", kind="text"),
-        Column("site", "Site", kind="text"),
-        Column("chip", "Chip", kind="text"),
-        Column("start", "Start, UTC", kind="text"),
-        Column("state", "State", kind="text"),
-        Column("chip_hours", "Chip-hours", "chip*h", decimals=0),
-        Column("with_readings", "With readings", kind="share"),
-        Column("energy_facility", "Facility energy", "kWh_facility", ranged=True),
-        *method_columns(facts),
-    )
+    columns = job_columns(facts)
     rows = [_job_row(facts, number, job, emissions) for number, job in enumerate(jobs, start=1)]
     count = jobs[0]["job_count"] if jobs else 0
     shown = add(jobs, "energy_facility_kwh")

@@ -4,6 +4,7 @@ WITH run AS (
     quarter,
     job_key,
     chip_id,
+    MIN(owner) AS owner, /* one for all lines of a job */
     CAST(SUM(chip_h) AS DECIMAL(38, 12)) AS chip_h,
     CAST(SUM(CASE WHEN tier IN ('measured', 'integrated', 'modelled') THEN chip_h ELSE 0 END) AS DECIMAL(38, 12)) AS covered_chip_h,
     CAST(SUM(energy_chip_kwh) AS DECIMAL(38, 12)) AS energy_chip_kwh,
@@ -26,13 +27,7 @@ SELECT
   job.job_id,
   job.site_id,
   job.host,
-  CASE
-    WHEN NOT job.project IS NULL
-    THEN job.project
-    WHEN job.job_type = '__idle__'
-    THEN 'idle'
-    ELSE 'unallocated'
-  END AS owner, /* OpenCost lists what nobody asked for as a job of its own */
+  run.owner,
   job.user_name,
   job.job_type,
   job.state,
