@@ -104,7 +104,7 @@ def _prepared(row: Row, one: Plan, measured: float, physics: tuple[float, float]
 def _image(row: Row, row_id: str) -> Prepared:
     """Return a row of an image network."""
     notes: list[str] = []
-    chip = chip_of(row)
+    chip = chip_of(row, notes)
     precision = precision_of(row, chip, notes)
     chips = number(row, "n_chips") or 1.0
     rate = number(row, "samples_per_s_total")

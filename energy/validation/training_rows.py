@@ -96,26 +96,48 @@ def words(row: Row, column: str) -> str:
     return (row.get(column) or "").strip()
 
 
-def chip_of(row: Row) -> str:
-    """Return the chip of the catalogue that a row names; where a name fits several, the SXM or largest of them."""
+def chip_of(row: Row, notes: list[str]) -> str:
+    """Return the chip of the catalogue that a row names; of several, the SXM or largest one, which is noted.
+
+    Raises
+    ------
+    UnknownNameError
+        When no chip has that name; part of a word is no name, so that an A10 is never an A100.
+    """
     name = words(row, "chip")
     tries = [name, f"{name} {words(row, 'chip_note')}", f"{name} SXM", f"{name}2 32GB", f"{name} 80GB"]
     errors: list[EnergyError] = []
-    for one in tries:
+    for place, one in enumerate(tries):
         try:
-            return catalogue.chip(one).chip_id
+            found = catalogue.chip(one).chip_id
         except EnergyError as error:
             errors.append(error)
-    folded = re.sub(r"[^a-z0-9]", "", name.casefold())
+            continue
+        if place > 0:
+            notes.append(f"The chip name {name!r} is not exact: {found} is taken.")
+        return found
+    wanted = _folded(name)
     fits = [
         one
         for one in catalogue.all_chips()
-        if re.sub(r"[^a-z0-9]", "", f"{one.vendor}{one.name}".casefold()).startswith(folded)
-        or re.sub(r"[^a-z0-9]", "", one.name.casefold()).startswith(folded)
+        if any(_begins_with(_folded(full), wanted) for full in (f"{one.vendor} {one.name}", one.name))
     ]
-    if not name or not fits:
+    if not wanted or not fits:
         raise errors[0]
-    return max(fits, key=lambda one: one.memory_gb or 0.0).chip_id
+    found = max(fits, key=lambda one: one.memory_gb or 0.0).chip_id
+    notes.append(f"The chip name {name!r} fits several: {found} is taken.")
+    return found
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.casefold())
+
+
+def _begins_with(full: str, start: str) -> bool:
+    """Return whether a name begins with another that does not end within a word or a number."""
+    if not full.startswith(start):
+        return False
+    return full == start or full[len(start)].isdigit() != start[-1:].isdigit()
 
 
 def precision_of(row: Row, chip: str, notes: list[str]) -> str:
@@ -297,7 +319,7 @@ def case_of(row: Row) -> Case:
 
     """
     notes: list[str] = []
-    chip = chip_of(row)
+    chip = chip_of(row, notes)
     kind = kind_of(row)
     chips = number(row, "n_chips")
     if chips is None:

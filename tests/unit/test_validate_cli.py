@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from energy import cli
+from energy.errors import UnknownNameError
 from energy.validation.statistics import Compared, Failure, Outcome, document, write_rows
 from energy.validation.training_rows import case_of, chip_of, measured_s, number
 
@@ -221,7 +222,17 @@ def test_the_two_rates_of_one_row_mean_one_time():
 def test_cells():
     assert number({"a": "1,024"}, "a") == 1024
     assert number({"a": "nan"}, "a") is None
-    assert chip_of({"chip": "NVIDIA V100 SXM"}).startswith("nvidia_v100_sxm2")
+
+
+def test_a_chip_that_is_not_exact_is_noted_and_a_part_of_a_word_is_no_name():
+    exact, near, several = [], [], []
+    assert chip_of({"chip": "NVIDIA B200 SXM"}, exact) == "nvidia_b200_sxm"
+    assert chip_of({"chip": "NVIDIA V100 SXM"}, near).startswith("nvidia_v100_sxm2")
+    assert chip_of({"chip": "NVIDIA V100"}, several).startswith("nvidia_v100")
+    assert exact == [] and "is taken" in near[0] and "is taken" in several[0]
+    for name in ("NVIDIA A1", "NVIDIA H10", "Nvid", ""):
+        with pytest.raises(UnknownNameError):
+            chip_of({"chip": name}, [])
 
 
 # --- estimate ---
