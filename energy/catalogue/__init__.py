@@ -5,8 +5,9 @@ Names are loaded when they are first used (PEP 562), so importing this package r
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from energy.lazy import attributes
 
 if TYPE_CHECKING:
     from energy.catalogue.chips import Chip, all_chips, chip, chip_aliases, chip_dialects
@@ -177,12 +178,4 @@ __all__ = [
     "zones_by_id",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attributes(__name__, _HOME_OF)

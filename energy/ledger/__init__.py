@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from energy.lazy import attributes
 
 if TYPE_CHECKING:
     from energy.ledger.diagnosis import doctor
@@ -11,17 +12,13 @@ if TYPE_CHECKING:
     from energy.ledger.reader import Ledger
     from energy.ledger.start import init
 
-_PLACES = {
-    "Ledger": "energy.ledger.reader",
-    "doctor": "energy.ledger.diagnosis",
-    "ingest": "energy.ledger.intake",
-    "init": "energy.ledger.start",
-    "withdraw": "energy.ledger.intake",
+_HOME_OF = {
+    "Ledger": "reader",
+    "doctor": "diagnosis",
+    "ingest": "intake",
+    "init": "start",
+    "withdraw": "intake",
 }
 __all__ = ["Ledger", "doctor", "ingest", "init", "withdraw"]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        return getattr(importlib.import_module(_PLACES[name]), name)
-    raise AttributeError(f"module 'energy.ledger' has no attribute {name!r}")
+__getattr__, __dir__ = attributes(__name__, _HOME_OF)
