@@ -117,9 +117,13 @@ FIELDS: dict[str, list[Field]] = {
         count("group_size", "chip", "Chips that take part.", required=True),
         number("latency_us", "us", "Time of a tiny message.", required=True),
         number("bus_gb_per_s", "GB/s", "Bytes per second and chip on the wire for large messages.", required=True),
-        number("efficiency", "", "The same over the rate of the link; above 1 where the switch adds up."),
+        number(
+            "efficiency",
+            "",
+            "The same over the rate of the link, or of the slot of a card without; up to 2 where the switch adds up.",
+        ),
         *_errors(),
-        need("ln_ratio_permille", "1000 ln(measured / prior) at the knots of message size."),
+        need("ln_ratio_permille", "1000 ln(measured / prior) at whole log2(wire time / start-up), -8 to 8."),
         *_end(),
     ],
     "kernel_transfer": [

@@ -13,6 +13,9 @@ IDLE_SHARE, IDLE_SHARE_SMALL, IDLE_LOW, IDLE_HIGH, SMALL_CARD_W = 0.15, 0.20, 0.
 BOOLEAN = {"yes": "true", "no": "false", "": ""}
 # Families with a learned table of positions (recalled); with it the formula gives the count of the shared table.
 LEARNED_POSITIONS = ("GPT-2", "GPT-3", "OPT")
+# Cells of models that the shared table recalled and a paper prints: expert frequency 1 (Switch Transformer, table 9),
+# with which alone its layers make the published 1571 billion parameters.
+READ_IN_PAPERS = {"switch_c": {"moe_every": "1"}}
 # Single facts of a table that is CC BY-SA: the chips that are asked for by name, no more.
 ACHIEVED = (
     ("nvidia_a100_sxm4_80", "bf16"),
@@ -238,6 +241,7 @@ def models(shared: Path) -> list[Row]:
             "is_estimate": BOOLEAN[row["is_estimate"]],
             "learned_positions": "true" if row["family"] in LEARNED_POSITIONS else "false",
         }
+        | READ_IN_PAPERS.get(row["model_id"], {})
         for row in read(shared / "models/models.csv")
     ]
 

@@ -93,7 +93,7 @@ def _attention(folder: Path) -> None:
 def _collective(folder: Path) -> None:
     data = fit_collectives.load(folder)
     _write("kernel_collective", [fit_collectives.fit(key, size, time) for key, (size, time) in data.items()])
-    for cached in (_tables.rows, collectives._fitted):
+    for cached in (_tables.rows, collectives.surfaces, collectives.lender_of):
         cached.cache_clear()
     _transfer("collective", fit_collectives.left_out(data))
 

@@ -42,7 +42,11 @@ class LayerActivations:
 
 
 def layer_activations(
-    architecture: Architecture, mapping: Mapping, *, operands_in_16_bits: ArrayLike = False
+    architecture: Architecture,
+    mapping: Mapping,
+    *,
+    operands_in_16_bits: ArrayLike = False,
+    routed_output_kept: ArrayLike = False,
 ) -> LayerActivations:
     """Return the activation bytes of a layer by kind, for a token on one chip.
 
@@ -57,6 +61,8 @@ def layer_activations(
         Tensor and sequence parallelism, precision and fused attention.
     operands_in_16_bits : array_like of bool
         Inputs of products are kept in 16 bits and cast again, as eager FP8 does; else in the precision of the product.
+    routed_output_kept : array_like of bool
+        The weights of routing multiply the output of experts, which is then kept; newer kernels multiply inside.
 
     Examples
     --------
@@ -80,7 +86,9 @@ def layer_activations(
     hidden = np.where(a.gated, 2.0 * value, value) + operand
     mlp_in = operand * a.hidden / across * second_input
     taken = a.experts_active
-    routed = (operand * a.hidden * taken + 8.0 * a.experts) / across
+    # What enters the experts, and where the weights of routing multiply what leaves them, that too.
+    leaves = np.where(np.asarray(routed_output_kept, np.bool_), value, 0.0)
+    routed = ((operand + leaves) * a.hidden * taken + 8.0 * a.experts) / across
     return LayerActivations(
         frame=(value * a.norms_per_layer + 2.0 * mask) * a.hidden / across,
         attention=attention,

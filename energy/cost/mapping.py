@@ -23,9 +23,21 @@ Codes = NDArray[np.int8]
 RECOMPUTE = ("none", "selective", "alternate", "full")
 #: Precision of the matrix products; weights are kept in 16 bits below 16.
 PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8")
-_PRECISION_ALIASES = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "mxfp8": "fp8", "nvfp4": "fp4"}
+#: Order of forward and backward passes in a pipeline (:mod:`energy.cost.schedules`); interleaving is 1f1b with more
+#: than one virtual stage.
+SCHEDULES = ("1f1b", "zb-h1", "zbv", "v-half", "v-min")
+#: What lies in a slower memory than the chip's (:mod:`energy.cost.offload`).
+OFFLOADS = ("none", "optimizer", "optimizer+parameters", "activations")
+_ALIASES = {
+    **{"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "mxfp8": "fp8", "nvfp4": "fp4"},
+    **{"interleaved": "1f1b", "1f1b-interleaved": "1f1b", "interleaved-1f1b": "1f1b"},
+    **dict.fromkeys(("zbb", "zero-bubble", "zerobubble", "zb1p", "zb-1p", "zbh1"), "zb-h1"),
+    **{"v-zb": "zbv", "zb-v": "zbv", "vhalf": "v-half", "vmin": "v-min", "optimiser": "optimizer"},
+    **{"optimiser+parameters": "optimizer+parameters"},
+}
 _SIZES = ("tensor_parallel_size", "pipeline_parallel_size", "virtual_stages", "data_parallel_size")
 _SIZES_MORE = ("context_parallel_size", "expert_parallel_size")
+_NAMES = {"recompute": RECOMPUTE, "precision": PRECISIONS, "schedule": SCHEDULES, "offload": OFFLOADS}
 _BATCH = ("micro_batch_size", "global_batch_size", "sequence_length")
 
 _Rule = tuple[Flags, Callable[[int], str]]
@@ -66,7 +78,8 @@ def codes_of(values: ArrayLike, names: Sequence[str], what: str) -> Codes:
     found = []
     for text in unique.tolist():
         name = text.strip().casefold()
-        name = _PRECISION_ALIASES.get(name, name)
+        if name not in names:
+            name = _ALIASES.get(name.replace("_", "-"), name.replace("_", "-") if what == "schedule" else name)
         if name not in names:
             raise CostError(f"The {what} {text!r} is not known: {', '.join(names)}.{did_you_mean(text, names)}")
         found.append(names.index(name))
@@ -83,6 +96,7 @@ class Mapping:
     context: 0 nothing, 1 optimiser, 2 gradients too, 3 weights too (FSDP). ``micro_batch_size`` and
     ``global_batch_size`` count sequences, ``sequence_length`` tokens. ``recompute`` and ``precision`` are codes of
     :data:`RECOMPUTE` and :data:`PRECISIONS`. ``attention_fused``: scores stay on the chip (FlashAttention).
+    ``schedule`` and ``offload`` are codes of :data:`SCHEDULES` and :data:`OFFLOADS`.
     """
 
     tensor_parallel_size: Numbers
@@ -99,6 +113,8 @@ class Mapping:
     attention_fused: Flags
     recompute: Codes
     precision: Codes
+    schedule: Codes
+    offload: Codes
 
     @classmethod
     def of(
@@ -118,11 +134,14 @@ class Mapping:
         sequence_parallel: ArrayLike = False,
         attention_fused: ArrayLike = True,
         recompute: ArrayLike = "none",
+        schedule: ArrayLike = "1f1b",
+        offload: ArrayLike = "none",
     ) -> Self:
         """Return scenarios from numbers, names and arrays of them, broadcast to one shape ``(n,)``.
 
-        What is left out is not used: sizes of 1, ZeRO stage 0, no sequence parallelism, no recompute; attention is
-        fused. Numbers that cannot be (NaN, zero, negative, fractions) are refused by :meth:`check`.
+        What is left out is not used: sizes of 1, ZeRO stage 0, no sequence parallelism, no recompute, no offload;
+        attention is fused, pipelines run 1f1b. Numbers that cannot be (NaN, zero, negative, fractions) are refused by
+        :meth:`check`.
 
         Raises
         ------
@@ -142,10 +161,8 @@ class Mapping:
         arrays: dict[str, NDArray[np.generic]] = {}
         for one in fields(cls):
             value = given[one.name]
-            if one.name == "recompute":
-                arrays[one.name] = codes_of(value, RECOMPUTE, "recompute")
-            elif one.name == "precision":
-                arrays[one.name] = codes_of(value, PRECISIONS, "precision")
+            if one.name in _NAMES:
+                arrays[one.name] = codes_of(value, _NAMES[one.name], one.name)
             elif one.name in ("sequence_parallel", "attention_fused"):
                 arrays[one.name] = _flags(one.name, value)
             else:
@@ -285,11 +302,34 @@ class Mapping:
                 f"{_multiples(self.sequence_length[i], with_sequence[i])} is."
             ),
         )
+        yield from self._schedule_rules()
         yield (
             (self.virtual_stages > 1) & (self.pipeline_parallel_size < 2),
             lambda i: (
                 f"virtual_stages is {self.virtual_stages[i]:g} but pipeline_parallel_size is 1: interleaving needs "
                 "2 or more pipeline ranks, or virtual_stages 1."
+            ),
+        )
+
+    def _schedule_rules(self) -> Iterator[_Rule]:
+        special = self.schedule > 0
+
+        def named(i: int) -> str:
+            return SCHEDULES[int(self.schedule[i])]
+
+        yield (
+            special & (self.pipeline_parallel_size < 2),
+            lambda i: (
+                f"schedule is {named(i)} but pipeline_parallel_size is 1: give 2 or more pipeline "
+                "ranks, or leave the schedule out."
+            ),
+        )
+        wanted = np.where(self.schedule == SCHEDULES.index("zb-h1"), 1.0, 2.0)
+        yield (
+            special & (self.virtual_stages != wanted),
+            lambda i: (
+                f"virtual_stages is {self.virtual_stages[i]:g} but schedule {named(i)} gives a rank "
+                f"{'one piece' if wanted[i] == 1 else 'two pieces'} of the model: give {wanted[i]:g}."
             ),
         )
 

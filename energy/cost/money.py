@@ -9,14 +9,14 @@ chip counts, unless the caller gives that of a whole machine per chip; staff, bu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from energy.cost.interruptions import checkpoint_interval, elapsed_time, job_mean_time
-from energy.cost.prices import DatedPrice, electricity_price_on, purchase_price, rental_price, span
+from energy.cost.prices import DatedPrice, electricity_price_on, given_price, purchase_price, rental_price, span
 from energy.errors import CostError
 from energy.units import takes
 
@@ -159,6 +159,7 @@ def rented(
     region: str | None = None,
     undated: bool = False,
     interruptions: Interruptions | None = None,
+    price_usd_per_chip_h: float | None = None,
 ) -> RunCost:
     """Return the cost of runs on rented chips.
 
@@ -172,6 +173,8 @@ def rented(
         See :func:`energy.cost.prices.rental_price`.
     interruptions : Interruptions, optional
         Needed for ``spot``; taken for other kinds where it is given. Checkpoints are as often as Young says.
+    price_usd_per_chip_h : float, optional
+        Price of one chip, instead of that of the catalogue; the date does not matter then.
 
     Raises
     ------
@@ -189,11 +192,14 @@ def rented(
 
     """
     count, useful = _numbers(chips=chips, hours=useful_h)
-    price = rental_price(chip, kind, date, provider=provider, region=region, undated=undated)
+    if price_usd_per_chip_h is None:
+        price = rental_price(chip, kind, date, provider=provider, region=region, undated=undated)
+    else:
+        price = given_price(price_usd_per_chip_h, "USD/chip/h", kind)
     notes = [price.note]
     elapsed = useful
     if interruptions is not None:
-        elapsed, text = _interrupted(useful, count, interruptions)
+        elapsed, text = with_interruptions(useful, count, interruptions)
         notes.append(text)
     elif kind == "spot":
         raise CostError("Spot machines are taken away: say how often and what that takes (Interruptions).")
@@ -203,10 +209,33 @@ def rented(
     return RunCost(values[0], values[1], values[2], parts, elapsed, "USD", (price,), tuple(notes))
 
 
-def _interrupted(useful: Numbers, chips: Numbers, given: Interruptions) -> tuple[Numbers, str]:
+def with_interruptions(useful_h: ArrayLike, chips: ArrayLike, given: Interruptions) -> tuple[Numbers, str]:
+    """Return the hours of runs with checkpoints and interruptions, and how often a checkpoint is written.
+
+    Parameters
+    ----------
+    useful_h, chips : array_like
+        Hours of the work itself, and how many chips.
+    given : Interruptions
+        Of one machine; checkpoints are as often as Young says.
+
+    Raises
+    ------
+    CostError
+        When a number is not positive, or the run never ends.
+
+    Examples
+    --------
+    >>> often = Interruptions(48 * 3600, chips_per_machine=8, checkpoint_time_s=60, restart_time_s=600)
+    >>> hours, text = with_interruptions(100, [8, 64], often)
+    >>> hours.round(1).tolist(), text[:29]
+    ([103.0, 110.9], 'Checkpoints each 26.8 to 75.9')
+
+    """
+    useful, count = _numbers(hours=useful_h, chips=chips)
     if given.chips_per_machine < 1:
         raise CostError(f"{given.chips_per_machine} chips in a machine: give one or more.")
-    machines = np.ceil(chips / given.chips_per_machine)
+    machines = np.ceil(count / given.chips_per_machine)
     mean = job_mean_time.kernel(given.machine_mean_time_s, machines)
     interval = checkpoint_interval.kernel(given.checkpoint_time_s, mean)
     seconds = elapsed_time.kernel(useful * 3600.0, given.checkpoint_time_s, interval, given.restart_time_s, mean)
@@ -222,10 +251,11 @@ def owned(
     chips: ArrayLike,
     elapsed_h: ArrayLike,
     energy_facility_kwh: ArrayLike,
-    region: str,
+    region: str | None,
     date: str,
     *,
     consumer: str = "industrial",
+    electricity_usd_per_kwh_facility: float | None = None,
     purchase_usd_per_chip: float | None = None,
     lifetime_h: float = LIFETIME_H,
     in_use: float = IN_USE,
@@ -241,6 +271,8 @@ def owned(
         How many, hours that they are taken, energy at the site's meter.
     region, date, consumer : str
         See :func:`energy.cost.prices.electricity_price_on`; the date also chooses the purchase price.
+    electricity_usd_per_kwh_facility : float, optional
+        Price of electricity, instead of that of a region, which may be None then.
     purchase_usd_per_chip : float, optional
         What was paid, machine included if meant so. Without it the price of the catalogue, of the chip alone.
     lifetime_h, in_use : float
@@ -263,25 +295,29 @@ def owned(
 
     """
     count, hours, energy = _numbers(chips=chips, hours=elapsed_h, kWh_facility=energy_facility_kwh)
-    kilowatt_hour = electricity_price_on(region, date, consumer)
-    notes = [kilowatt_hour.note]
-    prices = [kilowatt_hour]
+    kilowatt_hour = _electricity(region, date, consumer, electricity_usd_per_kwh_facility)
     if purchase_usd_per_chip is None:
         bought = purchase_price(chip, date, undated=undated)
-        prices.append(bought)
-        notes.append(f"{bought.note} Chips only, without the machine around them.")
-        bounds = (bought.usd, bought.low_usd, bought.high_usd)
+        bought = replace(bought, note=f"{bought.note} Chips only, without the machine around them.")
     else:
-        if not purchase_usd_per_chip > 0:
-            raise CostError(f"A purchase price of {purchase_usd_per_chip:g} USD/chip: give a number above zero.")
-        bounds = (purchase_usd_per_chip,) * 3
-    notes.append(f"Written off over {lifetime_h:g} h, of which {in_use:.0%} are in use.")
+        bought = given_price(purchase_usd_per_chip, "USD/chip", "purchase")
+    notes = [kilowatt_hour.note, bought.note, f"Written off over {lifetime_h:g} h, of which {in_use:.0%} are in use."]
+    prices = [kilowatt_hour, bought]
+    bounds = (bought.usd, bought.low_usd, bought.high_usd)
     hardware = [amortised_cost.kernel(count, hours, usd, lifetime_h, in_use) for usd in bounds]
     ends = (kilowatt_hour.usd, kilowatt_hour.low_usd, kilowatt_hour.high_usd)
     power = [electricity_cost.kernel(energy, usd) for usd in ends]
     totals = [np.asarray(one + other) for one, other in zip(hardware, power, strict=True)]
     parts = {"hardware": np.asarray(hardware[0]), "electricity": np.asarray(power[0])}
     return RunCost(totals[0], totals[1], totals[2], parts, hours, "USD", tuple(prices), tuple(notes))
+
+
+def _electricity(region: str | None, date: str, consumer: str, given: float | None) -> DatedPrice:
+    if given is not None:
+        return given_price(given, "USD/kWh_facility", "electricity")
+    if region is None:
+        raise CostError("No price of electricity: give a region, or the price of a kWh at the site's meter.")
+    return electricity_price_on(region, date, consumer)
 
 
 def _numbers(**given: ArrayLike) -> tuple[Numbers, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import calendar
 import datetime
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from energy import catalogue
 from energy.catalogue.electricity_prices import electricity_prices_for
 from energy.catalogue.prices import Price, all_prices, prices_for
-from energy.errors import CostError, UnknownNameError, did_you_mean
+from energy.errors import CostError, PriceNotKnownError, UnknownNameError, did_you_mean
 
 #: Kinds of rental and the column that holds them; ``block`` is prepaid for days.
 RENTALS = {
@@ -38,7 +38,8 @@ class DatedPrice:
     """A price in US dollars of its date, per ``unit``, with the lowest and highest of those that count.
 
     ``dates`` are those of the prices behind it as printed, ``days_apart`` the distance of the nearest one,
-    ``direction`` says where it lies from the asked date: ``same``, ``earlier``, ``later`` or ``undated``.
+    ``direction`` says where it lies from the asked date: ``same``, ``earlier``, ``later``, ``undated``, or ``given``
+    where the caller said it.
     """
 
     usd: float
@@ -97,6 +98,25 @@ def span(text: str) -> tuple[datetime.date, datetime.date]:
         raise broken from None
 
 
+def given_price(usd: float, unit: str, what: str) -> DatedPrice:
+    """Return a price that the caller says, without date, row or range.
+
+    Raises
+    ------
+    CostError
+        When it is not a finite number above zero.
+
+    Examples
+    --------
+    >>> given_price(2.5, "USD/chip/h", "rental").note
+    'rental: 2.5 USD/chip/h, as given.'
+
+    """
+    if not (usd > 0 and np.isfinite(usd)):
+        raise CostError(f"A price of {usd:g} {unit}: give a finite number above zero.")
+    return DatedPrice(usd, usd, usd, unit, "", (), "given", None, (), "given", f"{what}: {usd:g} {unit}, as given.")
+
+
 def rental_price(
     chip: str,
     kind: str,
@@ -124,7 +144,9 @@ def rental_price(
     Raises
     ------
     UnknownNameError
-        When chip, kind, provider or region is not known, or none fits all of them; the message says what there is.
+        When chip, kind, provider or region is not known; the message gives the nearest.
+    PriceNotKnownError
+        When all are known but no price fits; the message says what there is.
 
     Examples
     --------
@@ -142,13 +164,13 @@ def rental_price(
         known = dict.fromkeys(one.provider for one in all_prices() if one.provider)
         of_chip = _named(of_chip, "provider", provider, known, f"{name}, {kind}")
     if region is not None:
-        known = dict.fromkeys(one.region for one in of_chip if one.region)
+        known = dict.fromkeys(one.region for one in all_prices() if one.region)
         of_chip = _named(of_chip, "region", region, known, f"{name}, {kind}")
     found = [_candidate(one, column) for one in of_chip if getattr(one, column) is not None]
     if not found:
         there = [one for one, (what, field) in RENTALS.items() if _offered(prices_for(name), what, field)]
         text = f"No {kind} price of {name} is known{_where(provider, region)}."
-        raise UnknownNameError(f"{text} Known of the chip: {', '.join(there) or 'no rental'}.")
+        raise PriceNotKnownError(f"{text} Known of the chip: {', '.join(there) or 'no rental'}.")
     return _nearest(found, date, "USD/chip/h", f"{kind} of {name}", undated=undated)
 
 
@@ -162,7 +184,9 @@ def purchase_price(chip: str, date: str, *, undated: bool = False) -> DatedPrice
     Raises
     ------
     UnknownNameError
-        When the chip is not known or nobody printed a price of it.
+        When the chip is not known.
+    PriceNotKnownError
+        When nobody printed a price of it.
 
     Examples
     --------
@@ -174,7 +198,7 @@ def purchase_price(chip: str, date: str, *, undated: bool = False) -> DatedPrice
     rows = prices_for(name, kind="purchase")
     found = [_candidate(one, "usd_purchase_per_chip") for one in rows if one.usd_purchase_per_chip is not None]
     if not found:
-        raise UnknownNameError(f"No purchase price of {name} is known: give it, in USD/chip.")
+        raise PriceNotKnownError(f"No purchase price of {name} is known: give it, in USD/chip.")
     return _nearest(found, date, "USD/chip", f"purchase of {name}", undated=undated)
 
 
@@ -219,13 +243,15 @@ def electricity_price_on(region: str, date: str, consumer: str = "industrial") -
     return _nearest(found, date, "USD/kWh_facility", f"electricity, {consumer}, {region}", window=0)
 
 
-def _named(rows: Sequence[Price], field: str, wanted: str, known: Iterable[str], what: str) -> tuple[Price, ...]:
+def _named(rows: Sequence[Price], field: str, wanted: str, known: Collection[str], what: str) -> tuple[Price, ...]:
     own = tuple(one for one in rows if getattr(one, field).casefold() == wanted.strip().casefold())
     if own:
         return own
     there = ", ".join(dict.fromkeys(getattr(one, field) for one in rows if getattr(one, field)))
-    text = f"No price of {what} with the {field} {wanted!r} is known.{did_you_mean(wanted, known)}"
-    raise UnknownNameError(f"{text} Known of it: {there or 'none'}.")
+    text = f"No price of {what} with the {field} {wanted!r} is known."
+    if any(one.casefold() == wanted.strip().casefold() for one in known):
+        raise PriceNotKnownError(f"{text} Known of it: {there or 'none'}.")
+    raise UnknownNameError(f"{text}{did_you_mean(wanted, known)} Known of it: {there or 'none'}.")
 
 
 def _where(provider: str | None, region: str | None) -> str:
@@ -243,7 +269,9 @@ def _nearest(
     first, last = span(date)
     dated = [one for one in found if one.date]
     if not dated and not undated:
-        raise UnknownNameError(f"Prices of {what} are known without a date only: allow undated ones, or give a price.")
+        raise PriceNotKnownError(
+            f"Prices of {what} are known without a date only: allow undated ones, or give a price."
+        )
     if not dated:
         return _priced(found, unit, date, "undated", None, f"{what}: the source prints no date.")
     apart = [_distance(*span(one.date), first, last) for one in dated]

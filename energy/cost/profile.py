@@ -18,9 +18,9 @@ class Profile:
     """Shares of a step, arrays ``(n,)`` that add up to one, and the rate while computing.
 
     ``compute`` is time in matrix products and attention, at ``compute_rate`` of the peak (recompute included);
-    ``memory_bound`` moves data in the chip's memory; ``communication`` waits for other chips' data with links busy;
-    ``idle`` waits for the pipeline, the slowest stage or the host. What a stack takes beyond the physics is spread over
-    the states in proportion.
+    ``memory_bound`` moves data in the chip's memory; ``communication`` waits for data of other chips or of the host
+    with links busy; ``idle`` waits for the pipeline, the slowest stage or the host. What a stack takes beyond the
+    physics is spread over the states in proportion.
     """
 
     compute: Numbers
@@ -57,6 +57,7 @@ def profile(step: StepTime, work: Work) -> Profile:
         + step.expert_communication
         + step.pipeline_communication
         + step.data_communication
+        + step.offload
     )
     flops = step_flops(work.architecture, work.mapping, lora_rank=np.where(work.is_lora, 16.0, 0.0))
     in_compute = compute / known * step.total * work.mapping.chips * peaks(work)

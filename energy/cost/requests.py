@@ -18,9 +18,12 @@ class Request:
     """One training run as far as it is known; None is searched or taken from the stack, and the plan says so.
 
     ``architecture`` has one entry. ``kind`` is one of :data:`energy.cost.stack.KINDS`. ``framework`` is what is printed
-    of it, in any spelling. ``power_limit_w`` is a chip's cap, ``memory_bytes_per_s`` its bandwidth where it is another
-    than the catalogue's, ``chips_per_node`` and ``outside_gbit_per_s_per_chip`` its server's.
-    ``shape_is_assumed``: the architecture only has the right size.
+    of it, in any spelling. ``power_limit_w`` is a chip's cap, ``memory_bytes_per_s`` and ``memory_gb`` its bandwidth
+    and memory where they are others than the catalogue's, ``chips_per_node`` and ``outside_gbit_per_s_per_chip`` its
+    server's. ``schedule`` is one of :data:`energy.cost.mapping.SCHEDULES` or "interleaved"; None is 1f1b. ``offload``
+    is one of :data:`energy.cost.mapping.OFFLOADS`, ``offload_to`` the memory that it lies in, ``host_bytes_per_s`` the
+    rate to it where the catalogue knows none (:mod:`energy.cost.offload`). ``shape_is_assumed``: the architecture only
+    has the right size, ``sequence_is_assumed``: the sequence length is a guess.
     """
 
     architecture: Architecture
@@ -42,16 +45,28 @@ class Request:
     sequence_parallel: bool | None = None
     attention_fused: bool | None = None
     recompute: str | None = None
+    schedule: str | None = None
+    offload: str = "none"
+    offload_to: str = "host"
+    host_bytes_per_s: float | None = None
     expert_imbalance: float = 1.0
     chips_per_node: float | None = None
     outside_gbit_per_s_per_chip: float | None = None
     power_limit_w: float | None = None
     memory_bytes_per_s: float | None = None
+    memory_gb: float | None = None
     is_lora: bool = False
     is_finetuning: bool = False
     year: float | None = None
     shape_is_assumed: bool = False
+    sequence_is_assumed: bool = False
     must_fit: bool = True
+
+    @property
+    def usual_sequence_length(self) -> float:
+        """Return the tokens of a sequence where none is told."""
+        short = self.is_lora or self.is_finetuning
+        return 512.0 if self.kind == "encoder" else 1024.0 if short else 4096.0
 
 
 def kind_of(architecture: Architecture) -> str:
@@ -90,13 +105,16 @@ _WHOLE = (
 )
 
 
+_ABOVE_ZERO = ("outside_gbit_per_s_per_chip", "power_limit_w", "memory_bytes_per_s", "memory_gb", "host_bytes_per_s")
+
+
 def refuse_numbers(request: Request) -> None:
     """Raise for a number that cannot be, and for a precision that the chip lacks."""
     for name in _WHOLE:
         value = getattr(request, name)
         if value is not None and not (value >= 1 and value == np.floor(value) and np.isfinite(value)):
             raise CostError(f"{name} is {value:g}: give a whole number, 1 or more.")
-    for name in ("outside_gbit_per_s_per_chip", "power_limit_w", "memory_bytes_per_s", "expert_imbalance"):
+    for name in (*_ABOVE_ZERO, "expert_imbalance"):
         value = getattr(request, name)
         if value is not None and not (value > 0 and np.isfinite(value)):
             raise CostError(f"{name} is {value:g}: give a finite number above zero.")
@@ -107,6 +125,11 @@ def refuse_numbers(request: Request) -> None:
 def nan_if_none(value: float | None) -> float:
     """Return a number for an array; what is not known is NaN."""
     return float("nan") if value is None else value
+
+
+def memory_gb_of(request: Request) -> float | None:
+    """Return the memory of the chip as sold, in GB; None where it is not known."""
+    return catalogue.chip(request.chip).memory_gb if request.memory_gb is None else request.memory_gb
 
 
 def clock_of(request: Request) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from energy.cost.links import Fabric
-from energy.cost.mapping import RECOMPUTE, Mapping, codes_of
+from energy.cost.mapping import RECOMPUTE, SCHEDULES, Mapping, codes_of
 from energy.cost.requests import Request
 from energy.cost.stack import stack
 from energy.errors import CostError
@@ -59,6 +59,7 @@ def _options(request: Request) -> list[tuple[float, ...]]:
         "micro_batch_size": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0),
         "recompute": tuple(float(RECOMPUTE.index(x)) for x in ("none", "selective", "full")),
     }
+    usual |= _of_schedule(request, usual)
     found = []
     for name in SEARCHED:
         given = getattr(request, name)
@@ -69,6 +70,21 @@ def _options(request: Request) -> list[tuple[float, ...]]:
         else:
             found.append((float(given),))
     return found
+
+
+def _of_schedule(request: Request, usual: dict[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
+    """Return the pipeline ranks and pieces that a schedule leaves to choose from."""
+    if request.schedule is None:
+        return {}
+    code = int(codes_of([request.schedule], SCHEDULES, "schedule")[0])
+    interleaved = "interleaved" in request.schedule.casefold()
+    if code == 0 and not interleaved:
+        return {"virtual_stages": (1.0,)}
+    more = usual["virtual_stages"][1:] if interleaved else (2.0,)
+    return {
+        "virtual_stages": (1.0,) if code == SCHEDULES.index("zb-h1") else more,
+        "pipeline_parallel_size": tuple(one for one in usual["pipeline_parallel_size"] if one > 1),
+    }
 
 
 def candidates(request: Request, family: str, notes: list[str]) -> Mapping:
@@ -132,6 +148,7 @@ def _batches(request: Request, p: Numbers, d: Numbers, b: Numbers) -> Numbers:
 def _mapping(request: Request, family: str, columns: Numbers) -> Mapping:
     t, p, v, c, e, b, r, d, whole = columns
     modern = stack(family).attention_fused
+    schedule = codes_of([request.schedule or "1f1b"], SCHEDULES, "schedule")
     sequence = np.asarray(t > 1) & (modern if request.sequence_parallel is None else request.sequence_parallel)
     return Mapping.of(
         sequence_length=request.sequence_length or USUAL_SEQUENCE,
@@ -148,6 +165,9 @@ def _mapping(request: Request, family: str, columns: Numbers) -> Mapping:
         sequence_parallel=sequence,
         attention_fused=bool(request.attention_fused),
         recompute=r.astype(np.int8),
+        # A published layout ran, whatever is said of its schedule.
+        schedule=np.where((p > 1) | request.must_fit, schedule, 0),
+        offload=request.offload,
     )
 
 
@@ -177,6 +197,7 @@ def _refuse_layout(request: Request, first: Numbers, batch: float) -> None:
         data_parallel_size=ranks,
         context_parallel_size=c,
         expert_parallel_size=e,
+        schedule=request.schedule or "1f1b",
     ).check(request.architecture, request.chips)
     raise CostError(
         f"No layout of {request.chips:g} chips divides a global batch of {batch:g} sequences and the model: give "

@@ -32,9 +32,11 @@ class Stack:
     ``layer_launch_s`` cost of the host in seconds; ``operations_fused`` the part of memory-bound traffic that its
     compiler saves; ``attention_fused`` whether it has a fused kernel; ``zero_stage`` what it shards if not told;
     ``data_rate`` see :class:`energy.cost.step.Overlap`; ``attention_generation`` of its kernel (FlashAttention 1 to 3);
-    ``interleaves`` whether a search may cut a pipeline rank into pieces.
-    Estimates from the stacks' documentation, the same for every row; ``data_rate`` of ``deepspeed`` and
-    ``operations_fused`` of ``llm_foundry`` were chosen with sight of their published runs.
+    ``interleaves`` whether a search may cut a pipeline rank into pieces; ``routing_s`` what the host waits in each
+    mixture layer and micro batch for the counts of routed tokens before it can launch more, nothing where a graph is
+    compiled.
+    Estimates from the stacks' documentation, the same for every row; ``data_rate`` of ``deepspeed``,
+    ``operations_fused`` of ``llm_foundry`` and ``routing_s`` were chosen with sight of their published runs.
     """
 
     name: str
@@ -51,12 +53,13 @@ class Stack:
     data_rate: float = 1.0
     attention_generation: int = 3
     interleaves: bool = False
+    routing_s: float = 3e-3
 
 
 #: Time of an attention kernel over the measured ones, by generation of FlashAttention and chip family: the first two
 #: do not use what Hopper added (arXiv 2205.14135, 2307.08691, 2407.08608). Sizes of the first generation chosen with
 #: sight of the long-sequence runs of MPT, of the second estimated from the papers.
-_ATTENTION_SLOWDOWN = {(1, "Ampere"): 2.1, (1, "Hopper"): 4.0, (2, "Ampere"): 1.1, (2, "Hopper"): 1.9}
+_ATTENTION_SLOWDOWN = {(1, "Ampere"): 2.5, (1, "Hopper"): 4.0, (2, "Ampere"): 1.1, (2, "Hopper"): 1.9}
 
 
 def attention_slowdown(family: str, chip: str) -> float:
@@ -83,11 +86,16 @@ STACKS: Mapping[str, Stack] = MappingProxyType(
             Stack("megatron", r"megatron", 0, 0, 0, 0, 0.05, 2e-3, 0, False, 0, 1.0, 3, True),
             Stack("deepspeed", r"deepspeed|zero.?3", 0, 0.7, 0, 0, 0.05, 2.5e-3, 0, True, 3, 0.12, 2),
             Stack("torchtitan", r"titan", 0.3, 0.9, 0, 0.5, 0.02, 1e-3, 0.2, True, 3, 1.0, 2),
-            Stack("llm_foundry", r"foundry|composer", 0, 0.9, 0, 0, 0.03, 2e-3, -0.8, True, 3, 1.0, 1),
-            Stack("habana", r"habana|gaudi|synapse", 0.3, 0.8, 0, 0, 0.02, 1e-3, 0.3, True, 3),
-            Stack("xla", r"maxtext|jax|xla|tpu|praxis|flax|t5x", 0.6, 0.9, 0.5, 0.5, 0.005, 1e-4, 0.5, True, 3),
-            Stack("poplar", r"poplar|popart|graphcore|ipu", 0, 0.5, 0, 0, 0.005, 1e-4, 0.5, True, 1),
-            Stack("tensorflow", r"tensorflow|keras|tf_", 0, 0.5, 0, 0, 0.02, 1e-3, 0.2, True, 0),
+            Stack("llm_foundry", r"foundry|composer", 0, 0.9, 0, 0, 0.03, 2e-3, -0.4, True, 3, 1.0, 1),
+            Stack("habana", r"habana|gaudi|synapse", 0.3, 0.8, 0, 0, 0.02, 1e-3, 0.3, True, 3, routing_s=0),
+            Stack(
+                "xla",
+                r"maxtext|jax|xla|tpu|praxis|flax|t5x",
+                *(0.6, 0.9, 0.5, 0.5, 0.005, 1e-4, 0.5, True, 3),
+                routing_s=0,
+            ),
+            Stack("poplar", r"poplar|popart|graphcore|ipu", 0, 0.5, 0, 0, 0.005, 1e-4, 0.5, True, 1, routing_s=0),
+            Stack("tensorflow", r"tensorflow|keras|tf_", 0, 0.5, 0, 0, 0.02, 1e-3, 0.2, True, 0, routing_s=0),
             Stack("meta", r"meta internal", 0.3, 0.9, 0, 0.7, 0.02, 1e-3, 0.3, True, 2, 1.0, 2, True),
             Stack(
                 "pytorch",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from energy.cost.architecture import Architecture
 from energy.cost.mapping import Mapping
+from energy.cost.schedules import is_v_shaped, micro_batches_in_flight
 
 Numbers = NDArray[np.float64]
 
@@ -32,9 +33,9 @@ class Stage:
 def stages(architecture: Architecture, mapping: Mapping) -> Iterator[Stage]:
     """Yield the first, second and last stage: the ones of which some holds most.
 
-    Layers that do not divide go to the middle, since the first stage has the embedding and the last the logits. Stage
-    i of p keeps p - i micro batches (1F1B), with v pieces (2 (p - i - 1) + (v - 1) p + 1) / v, at most the micro
-    batches there are. Dense first layers of a mixture lie in the first stage, other kinds spread evenly.
+    Layers that do not divide go to the middle, since the first stage has the embedding and the last the logits; in a V
+    the first has both. How many micro batches a stage keeps says :mod:`energy.cost.schedules`. Dense first layers of a
+    mixture lie in the first stage, other kinds spread evenly.
 
     Examples
     --------
@@ -54,8 +55,9 @@ def stages(architecture: Architecture, mapping: Mapping) -> Iterator[Stage]:
 
 
 def _stage(a: Architecture, m: Mapping, index: Numbers) -> Stage:
-    p, v = m.pipeline_parallel_size, m.virtual_stages
-    is_first, is_last = index == 0, index == p - 1
+    p = m.pipeline_parallel_size
+    is_first = index == 0
+    is_last = np.where(is_v_shaped(m), is_first, index == p - 1)
     low = np.floor(a.layers / p)
     rest = a.layers - low * p
     # p - 2 stages lie in the middle; one layer more than they take goes to the first.
@@ -67,14 +69,12 @@ def _stage(a: Architecture, m: Mapping, index: Numbers) -> Stage:
     mixtures = spread * a.moe_layers
     dense = early + spread * (a.dense_layers - a.first_dense_layers)
     share = layers / a.layers
-    pieces = np.where(v > 1, 2.0 * (p - index - 1.0) + (v - 1.0) * p + 1.0, p - index)
-    in_flight = np.minimum(pieces / v, m.micro_batches)
     softmax = (a.attention_layers + a.cross_attention_layers) * share
     return Stage(
         layers=layers,
         mixers=(softmax, a.linear_layers * share),
         parts=(dense, mixtures),
-        in_flight=in_flight,
+        in_flight=micro_batches_in_flight(m, index),
         is_first=is_first,
         is_last=is_last,
     )

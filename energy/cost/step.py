@@ -1,8 +1,9 @@
 """Seconds of one training step by state, for arrays of scenarios.
 
-    step = m w + (p - 1) / v w + imbalance + exposed communication + optimiser + host
+    step = m w + bubble w + imbalance + exposed communication + optimiser + host
 
-with m micro batches of w seconds on the mean stage. A state is what the chips do at the time; what is hidden behind
+with m micro batches of w seconds on the mean stage, and a bubble of (p - 1) / v or less
+(:mod:`energy.cost.schedules`). A state is what the chips do at the time; what is hidden behind
 computing is not counted, what is not hidden is exposed. See docs/cost.md for each term and its source.
 """
 
@@ -10,28 +11,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache, lru_cache
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from energy.cost.activations import tokens_on_a_chip
+from energy import catalogue
 from energy.cost.architecture import Architecture
+from energy.cost.communication import Held, context_s, data_s, expert_s, held_parameters, talk, tensor_s
 from energy.cost.counts import parameters, step_flops
-from energy.cost.kernels.coefficients import kernel_chip, peak_flop_per_s
-from energy.cost.links import REACHED_OUTSIDE, Fabric, Groups, exchange_s, gather_s, reduce_s, send_s
-from energy.cost.mapping import PRECISIONS, RECOMPUTE, Mapping
-from energy.cost.passes import MEMORY_REACHED, Passes, passes, value_bytes
+from energy.cost.kernels.coefficients import kernel_chip, peak_flop_per_s, supports
+from energy.cost.links import Fabric, Groups
+from energy.cost.mapping import PRECISIONS, Mapping
+from energy.cost.offload import exposed_s
+from energy.cost.passes import MEMORY_REACHED, Passes, passes
+from energy.cost.schedules import bubble_passes
 from energy.errors import CostError
 
 Numbers = NDArray[np.float64]
 
 #: Bytes that mixed-precision Adam reads and writes for each parameter (docs/cost.md).
-_ADAM_BYTES = 30.0
-#: Part of a hidden collective's time that computing loses to it (compute units and bandwidth that it takes).
-_CONTENTION = 0.08
-_FULL, _ALTERNATE = RECOMPUTE.index("full"), RECOMPUTE.index("alternate")
-_SELECTIVE = RECOMPUTE.index("selective")
+_ADAM_BYTES = np.array(30.0)
+#: What a product writes anyway apart, the gradient of a micro batch is read, added up in FP32 and written.
+_GRADIENT_BYTES = np.array(6.0)
+# Numbers as arrays: see energy.cost.kernels.collectives.
+_NOTHING, _HALF, _ONE, _TWO, _STAGE_3 = (np.array(number) for number in (0.0, 0.5, 1.0, 2.0, 3.0))
+#: What is computed again by code of recompute: part of a forward pass, that of the layers which full recompute is used
+#: on, attention core, launches over the usual ones.
+_PASS_AGAIN = np.array([0.0, 0.0, 0.5, 0.0])
+_LAYERS_AGAIN = np.array([0.0, 0.0, 0.0, 1.0])
+_CORE_AGAIN = np.array([0.0, 1.0, 0.0, 0.0])
+_LAUNCHES = np.array([1.0, 1.0, 1.0, 1.3])
+#: Shapes and passes that are kept for the next call.
+_MOST_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +54,7 @@ class Overlap:
     ``step_s`` is spent on each step, ``layer_launch_s`` is what the host needs to launch one layer forward and
     backward: chips wait when they are faster. ``operations_fused`` is the part of memory-bound traffic that a compiler
     saves (below zero where eager operations move more than they need). ``data_rate`` is what collectives over data
-    ranks reach of a pipelined ring.
+    ranks reach of a pipelined ring. ``routing_s`` is what each mixture layer waits in a micro batch for the host.
     """
 
     tensor: Numbers
@@ -52,6 +65,7 @@ class Overlap:
     layer_launch_s: Numbers
     operations_fused: Numbers
     data_rate: Numbers
+    routing_s: Numbers
 
     def __getitem__(self, index: NDArray[np.generic] | Sequence[int]) -> Self:
         """Return the settings at ``index``."""
@@ -74,6 +88,7 @@ class StepTime:
     bubble: Numbers
     imbalance: Numbers
     optimiser: Numbers
+    offload: Numbers
     host: Numbers
     framework: Numbers
 
@@ -101,7 +116,8 @@ class Work:
 
     ``clock`` and ``stream`` are the chip's clock and memory bandwidth over the catalogue's (1 where nothing limits it),
     ``attention_slowdown`` the time of the stack's attention kernel over the measured one, ``recompute_share`` the part
-    of the layers that full recompute is used on, ``is_lora`` whether only adapters are trained.
+    of the layers that full recompute is used on, ``is_lora`` whether only adapters are trained, ``offload_bytes_per_s``
+    the rate of the slower memory, None where no scenario uses one.
     """
 
     architecture: Architecture
@@ -115,6 +131,7 @@ class Work:
     attention_slowdown: Numbers
     recompute_share: Numbers
     is_lora: NDArray[np.bool_]
+    offload_bytes_per_s: Numbers | None = None
 
 
 def kernel_passes(work: Work) -> Passes:
@@ -122,7 +139,7 @@ def kernel_passes(work: Work) -> Passes:
     a, m = work.architecture, work.mapping
     n = len(m)
     if n == 1:
-        return _limited(_kept_passes(work), work)
+        return _kept_passes(work)
     which = np.array(work.chips) if len(work.chips) > 1 else np.full(n, work.chips[0])
     names, chip_codes = np.unique(which, return_inverse=True)
     if n > 32:
@@ -175,22 +192,28 @@ def _without_weight_gradients(one: Passes, work: Work) -> Passes:
 def _kept_passes(work: Work) -> Passes:
     """Return the passes of one scenario, those of the last shapes kept."""
     a, m = work.architecture, work.mapping
-    sizes = (m.micro_batch_size, m.sequence_length, m.context_parallel_size, m.tensor_parallel_size)
-    flags = (m.expert_parallel_size, m.sequence_parallel, m.attention_fused, m.precision, work.expert_imbalance)
-    shape = b"".join([getattr(a, name).tobytes() for name in a.__slots__])
-    key = (work.chips[0], shape, *(float(one[0]) for one in sizes), *(float(one[0]) for one in flags))
+    parts = (
+        *(m.micro_batch_size, m.sequence_length, m.context_parallel_size, m.tensor_parallel_size),
+        *(m.expert_parallel_size, m.sequence_parallel, m.attention_fused, m.precision, work.expert_imbalance),
+        *(work.clock, work.stream, work.attention_slowdown, work.is_lora),
+    )
+    key = (work.chips[0], _shape_bytes(a), *[one.item() for one in parts])
     found = _KEPT.get(key)
     if found is None:
         if len(_KEPT) >= _MOST_KEPT:
             _KEPT.clear()
         precision = PRECISIONS[int(m.precision[0])]
-        found = passes(a, m, work.chips[0], precision, expert_imbalance=work.expert_imbalance)
+        found = _limited(passes(a, m, work.chips[0], precision, expert_imbalance=work.expert_imbalance), work)
         _KEPT[key] = found
     return found
 
 
 _KEPT: dict[tuple[object, ...], Passes] = {}
-_MOST_KEPT = 4096
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _shape_bytes(a: Architecture) -> bytes:
+    return b"".join([getattr(a, name).tobytes() for name in a.__slots__])
 
 
 def _keys(work: Work, chip_codes: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -233,96 +256,82 @@ def step_time(work: Work, kernel: Passes | None = None) -> StepTime:
         When a chip lacks the precision or its memory bandwidth is not known.
     """
     one = kernel_passes(work) if kernel is None else kernel
-    a, m = work.architecture, work.mapping
+    a, m, overlap = work.architecture, work.mapping, work.overlap
     groups = Groups.of(work.fabric, m)
-    p, v, count = m.pipeline_parallel_size, m.virtual_stages, m.micro_batches
+    p, count = m.pipeline_parallel_size, m.micro_batches
     layers = a.layers / p
-    kept = 1.0 - work.overlap.operations_fused
-    memory = (one.memory_forward + one.memory_backward) * kept
-    again = _recomputed(one, m, kept, work.recompute_share)
-    tensor = _tensor_s(a, m, groups, work.recompute_share) * (1.0 - work.overlap.tensor)
-    context = _context_s(a, m, groups, one)
-    expert = _expert_s(a, m, work.fabric, groups, work.expert_imbalance) * (1.0 - work.overlap.expert)
-    layer = one.matmul_forward + one.matmul_backward + one.attention_forward + one.attention_backward
-    layer = layer + memory + again + tensor + context + expert
+    kept = _ONE - overlap.operations_fused
+    forward_memory = one.memory_forward * kept
+    memory = forward_memory + one.memory_backward * kept
+    code = m.recompute
+    share = _PASS_AGAIN[code] + _LAYERS_AGAIN[code] * work.recompute_share
+    again = _recomputed(one, m, forward_memory, share) if np.count_nonzero(code) else 0.0
+    held = held_parameters(*_counts(a), m)
+    talking = talk(a, m, groups, held, work.expert_imbalance)
+    tensor = tensor_s(a, m, talking, share) * (_ONE - overlap.tensor)
+    context = context_s(m, talking, one)
+    expert = expert_s(a, m, talking) * (_ONE - overlap.expert)
+    matmul = one.matmul_forward + one.matmul_backward
+    attention = one.attention_forward + one.attention_backward
+    layer = matmul + attention + memory + again + tensor + context + expert
     last = one.end_memory * kept
     end = one.end_matmul + last
-    trained = np.where(work.is_lora, 0.0, 1.0)
-    held, rate = _held(a, m), _bandwidth(work) * MEMORY_REACHED
-    # What a product writes anyway apart, the gradient of a micro batch is read, added up in FP32 and written.
-    gradients = np.where(m.zero_stage < 3, 6.0 * (held[0] + held[1]) / rate, 0.0) * trained
+    frozen = work.is_lora.astype(np.float64)
+    trained = _ONE - frozen
+    rate = _bandwidth(work) * MEMORY_REACHED
+    whole = (m.zero_stage < _STAGE_3).astype(np.float64)
+    gradients = _GRADIENT_BYTES * held.both / rate * whole * trained
     mean = layers * layer + end / p + gradients
     slowest = _slowest_stage(a, m, layer, end) + gradients
-    send = _send_s(a, m, work.fabric, groups) * (1.0 - work.overlap.pipeline)
-    launch = np.maximum(work.overlap.layer_launch_s * layers * np.where(m.recompute == _FULL, 1.3, 1.0) - mean, 0.0)
-    data = _data_s(a, m, work, groups, held, mean / np.maximum(layers, 1.0))
+    send = _TWO * m.virtual_stages * talking.hand_over * (_ONE - overlap.pipeline)
+    launch = np.maximum(overlap.layer_launch_s * layers * _LAUNCHES[code] - mean, _NOTHING)
+    data = data_s(a, m, work, groups, talking, mean / np.maximum(layers, _ONE))
+    in_layers = count * layers
+    optimiser = _optimiser_bytes(m, held) / rate * trained
     return StepTime(
-        matmul=count * (layers * (one.matmul_forward + one.matmul_backward) + one.end_matmul / p),
-        attention=count * layers * (one.attention_forward + one.attention_backward),
-        memory_bound=count * (layers * memory + last / p + gradients),
-        recompute=count * layers * again,
-        tensor_communication=count * layers * tensor,
-        context_communication=count * layers * context,
-        expert_communication=count * layers * expert,
+        matmul=in_layers * matmul + count * one.end_matmul / p,
+        attention=in_layers * attention,
+        memory_bound=in_layers * memory + count * (last / p + gradients),
+        recompute=in_layers * again,
+        tensor_communication=in_layers * tensor,
+        context_communication=in_layers * context,
+        expert_communication=in_layers * expert,
         pipeline_communication=count * send,
-        data_communication=data * np.where(work.is_lora & (m.zero_stage < 3), 0.0, 1.0),
-        bubble=(p - 1.0) / v * (mean + send),
+        data_communication=data * (_ONE - frozen * whole),
+        bubble=bubble_passes(m) * (mean + send),
         imbalance=count * (slowest - mean),
-        optimiser=_optimiser_bytes(m, held) / rate * trained,
-        host=work.overlap.step_s + count * launch,
+        optimiser=optimiser,
+        offload=_offload_s(work, held, mean, optimiser),
+        host=overlap.step_s + count * (launch + _routing_s(work)),
         framework=np.zeros(len(m)),
     )
 
 
-def _recomputed(one: Passes, m: Mapping, kept: Numbers, part: Numbers) -> Numbers:
-    """Return what recompute adds to one layer: its forward pass, or that of the attention core."""
-    whole = one.matmul_forward + one.attention_forward + one.memory_forward * kept
-    core = np.where(m.attention_fused, 0.0, one.attention_forward + 0.5 * one.memory_forward)
-    share = np.where(m.recompute == _FULL, part, np.where(m.recompute == _ALTERNATE, 0.5, 0.0))
-    return share * whole + np.where(m.recompute == _SELECTIVE, core, 0.0)
+def _recomputed(one: Passes, m: Mapping, memory: Numbers, share: Numbers) -> Numbers:
+    """Return what recompute adds to one layer: ``share`` of its forward pass, or that of the attention core."""
+    core = np.where(m.attention_fused, _NOTHING, one.attention_forward + _HALF * one.memory_forward)
+    whole = one.matmul_forward + one.attention_forward + memory
+    return np.asarray(share * whole + _CORE_AGAIN[m.recompute] * core)
 
 
-def _tensor_s(a: Architecture, m: Mapping, groups: Groups, part: Numbers) -> Numbers:
-    """Return tensor-parallel collectives of one layer: two gathers and two scatters each way, again on full recompute.
+def _routing_s(work: Work) -> Numbers | float:
+    """Return what a micro batch waits for the host to learn how many tokens each expert has.
 
-    An all-reduce is a scatter and a gather, so sequence parallelism sends the same. Mixtures whose experts are not
-    split by tensor ranks need none for them; parallel blocks share one.
+    Published mixtures on chips with their processor on the board (GB200, GB300) capture layers in graphs and do not.
     """
-    frame = tokens_on_a_chip(m) * a.hidden * value_bytes(m)
-    split = np.where(m.expert_parallel_size > 1, 0.0, 1.0)
-    parts = np.where(a.parallel_block, 1.0, 1.0 + (a.dense_layers + a.moe_layers * split) / a.layers)
-    ways = 2.0 + np.where(m.recompute == _FULL, part, np.where(m.recompute == _ALTERNATE, 0.5, 0.0))
-    return 2.0 * parts * ways * gather_s(groups.tensor, frame)
+    a, m = work.architecture, work.mapping
+    if not np.count_nonzero(a.moe_layers):
+        return 0.0
+    return a.moe_layers / m.pipeline_parallel_size * work.overlap.routing_s * _by_chip(work, _host_is_apart)
 
 
-def _context_s(a: Architecture, m: Mapping, groups: Groups, one: Passes) -> Numbers:
-    """Return what the ring of keys and values of one layer shows beyond the attention that hides it."""
-    c = m.context_parallel_size
-    if not (c > 1).any():
-        return np.zeros(len(m))
-    kv = np.where(a.is_mla, a.heads, np.maximum(a.kv_heads, m.tensor_parallel_size)) / m.tensor_parallel_size
-    block = tokens_on_a_chip(m) * kv * (a.qk_dim + a.v_dim) * value_bytes(m)
-    link = groups.context.bytes_per_s
-    # A ring passes its one block at the pace of one port, not of all ports of the node.
-    alone = link / np.where(groups.context.crosses, groups.context.inside, 1.0)
-    hop = block / alone + groups.context.latency_s
-    core = one.attention_forward / c
-    forward = hop + (c - 2.0) * np.maximum(hop - core, 0.0)
-    backward = 2.0 * hop + (c - 2.0) * np.maximum(2.0 * hop - 2.5 * core, 0.0)
-    return np.where(c > 1, forward + backward, 0.0)
-
-
-def _expert_s(a: Architecture, m: Mapping, fabric: Fabric, groups: Groups, imbalance: Numbers) -> Numbers:
-    """Return all-to-all of the mean layer: out and home, forward and backward."""
-    if not ((m.expert_parallel_size > 1) & (a.moe_layers > 0)).any():
-        return np.zeros(len(m))
-    sent = tokens_on_a_chip(m) / m.tensor_parallel_size * a.experts_active * a.hidden * value_bytes(m) * imbalance
-    ways = 4.0 + np.where(m.recompute == _FULL, 2.0, 0.0)
-    # A token goes once to each node that holds one of its experts, and is copied there (DeepEP, HybridEP).
-    nodes = groups.expert.size / groups.expert.inside
-    k = np.maximum(a.experts_active, 1.0)
-    once = nodes * (1.0 - (1.0 - 1.0 / nodes) ** k) / k
-    return ways * exchange_s(fabric, groups.expert, sent, once) * a.moe_layers / a.layers
+def _offload_s(work: Work, held: Held, mean: Numbers, optimiser: Numbers) -> Numbers:
+    """Return what transfers of offloaded tensors show; nothing where nothing is offloaded."""
+    if work.offload_bytes_per_s is None:
+        return np.zeros(len(work.mapping))
+    m = work.mapping
+    updated = np.where(m.zero_stage >= 1, held.sharded, held.both) * (1.0 - work.is_lora)
+    return exposed_s(work.architecture, m, work.offload_bytes_per_s, (held.both, updated), mean, optimiser)
 
 
 def _slowest_stage(a: Architecture, m: Mapping, layer: Numbers, end: Numbers) -> Numbers:
@@ -330,94 +339,68 @@ def _slowest_stage(a: Architecture, m: Mapping, layer: Numbers, end: Numbers) ->
 
     Layers that do not divide go to stages before the last, which has the logits (as :mod:`energy.cost.stages` says).
     """
-    p = m.pipeline_parallel_size
-    low = np.floor(a.layers / p)
-    most = np.where(p > 1, np.ceil(a.layers / p), 0.0)
-    return np.maximum(most * layer, low * layer + end)
+    layers = a.layers / m.pipeline_parallel_size
+    low = np.floor(layers)
+    return low * layer + np.maximum((np.ceil(layers) - low) * layer, end)
 
 
-def _send_s(a: Architecture, m: Mapping, fabric: Fabric, groups: Groups) -> Numbers:
-    """Return the hand-overs of one micro batch between stages, there and back, for each piece of the model."""
-    # Each tensor rank sends its part; the receivers gather it inside the domain (arXiv 2104.04473, section 4.1).
-    frame = tokens_on_a_chip(m) * a.hidden * value_bytes(m) / m.tensor_parallel_size
-    one = send_s(fabric, groups.pipeline_stride, frame)
-    return np.where(m.pipeline_parallel_size > 1, 2.0 * m.virtual_stages * one, 0.0)
+def _counts(a: Architecture) -> tuple[Numbers, Numbers]:
+    """Return the parameters of models: without experts, and of experts; of one model kept for the next call."""
+    return _kept_counts(a) if len(a) == 1 else _counted(a)
 
 
-def _held(a: Architecture, m: Mapping) -> tuple[Numbers, Numbers]:
-    """Return the parameters that one chip of the mean stage holds before ZeRO: without experts, and of experts."""
+def _counted(a: Architecture) -> tuple[Numbers, Numbers]:
     counts = parameters(a)
-    t, p = m.tensor_parallel_size, m.pipeline_parallel_size
-    split = np.where(m.expert_parallel_size > 1, m.expert_parallel_size, t)
-    return (counts.total - counts.experts) / (t * p), counts.experts / (split * p)
+    return counts.total - counts.experts, counts.experts
 
 
-def _data_s(
-    a: Architecture, m: Mapping, work: Work, groups: Groups, on_chip: tuple[Numbers, Numbers], layer: Numbers
-) -> Numbers:
-    """Return exposed collectives over data ranks.
-
-    Stage 0 reduces gradients once a step, 1 and 2 scatter them and gather weights: the part that the stack hides runs
-    beside the last backward and first forward pass. Stage 3 gathers each layer's weights forward and backward and
-    scatters its gradients in every micro batch; a layer is as slow as the slower of both. Slices of a torus each hold
-    all weights and reduce the sum of their gradients once a step.
-    """
-    (dense, expert), count, overlap, fabric = on_chip, m.micro_batches, work.overlap, work.fabric
-    if not ((m.data_parallel_size > 1) | (m.context_parallel_size > 1)).any():
-        return np.zeros(len(m))
-    ranks = m.data_parallel_size * m.context_parallel_size
-    expert_ranks = np.where(m.expert_parallel_size > 1, ranks * m.tensor_parallel_size / m.expert_parallel_size, ranks)
-    share = np.where(ranks > 1, np.maximum(expert_ranks - 1.0, 0.0) / np.maximum(ranks - 1.0, 1.0), 0.0)
-    held = dense + expert * np.minimum(share, 1.0)
-    fp16 = m.precision == PRECISIONS.index("fp16")
-    gradient = np.where(fp16 | (m.zero_stage >= 3), 2.0, 4.0)
-    wide = np.where(value_bytes(m) > 2.0, 4.0, 2.0)
-    hidden, slower = overlap.data, 1.0 / overlap.data_rate
-    once = reduce_s(groups.data, held * gradient)
-    sharded = gather_s(groups.data, held * gradient) + gather_s(groups.data, held * wide)
-    late = np.where(m.zero_stage == 0, once, sharded) * slower
-    depth = a.layers / m.pipeline_parallel_size
-    busy = layer * depth
-    shown = (
-        late * (1.0 - hidden) + np.maximum(late * hidden - busy, 0.0) + _CONTENTION * np.minimum(late * hidden, busy)
-    )
-    each = 2.0 * gather_s(groups.shards, held * wide / depth) + gather_s(groups.shards, held * gradient / depth)
-    each = each * slower
-    between = 2.0 * (groups.slices - 1.0) / groups.slices * held * 4.0 / groups.shards.size
-    between = between / (fabric.outside_bytes_per_s * REACHED_OUTSIDE) * (1.0 - hidden)
-    open_part = np.maximum(each - layer * hidden, 0.0) + _CONTENTION * np.minimum(each, layer)
-    every = count * (depth * open_part + each) + between
-    return np.where(ranks > 1, np.where(m.zero_stage >= 3, every, shown), 0.0)
+_kept_counts = lru_cache(maxsize=_MOST_KEPT)(_counted)
 
 
-def _optimiser_bytes(m: Mapping, held: tuple[Numbers, Numbers]) -> Numbers:
+def _optimiser_bytes(m: Mapping, held: Held) -> Numbers:
     """Return the bytes that mixed-precision Adam moves: 30 for each parameter of the chip's part."""
-    dense, expert = held
-    ranks = m.data_parallel_size * m.context_parallel_size
-    expert_ranks = np.where(m.expert_parallel_size > 1, ranks * m.tensor_parallel_size / m.expert_parallel_size, ranks)
-    on = m.zero_stage >= 1
-    part = np.where(on, dense / ranks + expert / np.maximum(expert_ranks, 1.0), dense + expert)
-    return _ADAM_BYTES * part
+    return _ADAM_BYTES * np.where(m.zero_stage >= _ONE, held.sharded, held.both)
 
 
 def _bandwidth(work: Work) -> Numbers:
     """Return the memory bandwidth of each scenario's chip in bytes/s."""
-    return _by_chip(work, lambda chip, _: kernel_chip(chip).bandwidth_bytes_per_s or np.nan)
+    return _by_chip(work, _bandwidths)
 
 
-def _by_chip(work: Work, value: Callable[[str, str], float]) -> Numbers:
-    precisions = work.mapping.precision.astype(np.int64)
-    names, codes = np.unique(np.array(work.chips), return_inverse=True)
-    pairs = codes.ravel() * len(PRECISIONS) + precisions
-    table = np.full(len(names) * len(PRECISIONS), np.nan)
-    for pair in set(pairs.tolist()):
-        table[pair] = value(str(names[pair // len(PRECISIONS)]), PRECISIONS[pair % len(PRECISIONS)])
-    return np.asarray(table[pairs], np.float64)
+def _by_chip(work: Work, table: Callable[[str], Numbers]) -> Numbers:
+    """Return the numbers of each scenario's chip in its precision, from a table by precision of each chip."""
+    if len(work.chips) == 1:
+        return np.asarray(table(work.chips[0])[work.mapping.precision])
+    place = {name: at for at, name in enumerate(dict.fromkeys(work.chips))}
+    tables = np.stack([table(name) for name in place])
+    return np.asarray(tables[[place[name] for name in work.chips], work.mapping.precision])
+
+
+@cache
+def _host_is_apart(chip: str) -> Numbers:
+    return np.full(len(PRECISIONS), 0.0 if "C2C" in catalogue.chip(chip).host_link else 1.0)
+
+
+@cache
+def _bandwidths(chip: str) -> Numbers:
+    return np.full(len(PRECISIONS), kernel_chip(chip).bandwidth_bytes_per_s or np.nan)
+
+
+@cache
+def _peaks(chip: str) -> Numbers:
+    """Return the peaks of a chip by precision; NaN where it has none."""
+    known = kernel_chip(chip)
+    return np.array([peak_flop_per_s(known, one) if supports(chip, one) else np.nan for one in PRECISIONS])
 
 
 def peaks(work: Work) -> Numbers:
     """Return the dense peak of each scenario's chip and precision, in FLOP/s."""
-    return _by_chip(work, lambda chip, precision: peak_flop_per_s(kernel_chip(chip), precision))
+    found = _by_chip(work, _peaks)
+    if not (found > 0).all():
+        at = int(np.argmin(found > 0))
+        chip = work.chips[at if len(work.chips) > 1 else 0]
+        peak_flop_per_s(kernel_chip(chip), PRECISIONS[int(work.mapping.precision[at])])
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from energy import catalogue
 from energy.cost.architecture import Architecture
+from energy.cost.footprint import held, needed_bytes
 from energy.cost.links import Fabric
-from energy.cost.mapping import RECOMPUTE, Mapping
-from energy.cost.memory import State, chip_memory
+from energy.cost.mapping import OFFLOADS, RECOMPUTE, Mapping, codes_of
+from energy.cost.offload import has_link, link_bytes_per_s
 from energy.cost.passes import Passes
 from energy.cost.remedies import what_would_fit
-from energy.cost.requests import Request, clock_of, nan_if_none, refuse_numbers, stream_of
+from energy.cost.requests import Request, clock_of, memory_gb_of, nan_if_none, refuse_numbers, stream_of
 from energy.cost.search import USUAL_SEQUENCE, candidates, shown, unknown
 from energy.cost.stack import (
     Factor,
@@ -68,7 +68,7 @@ class Plan:
         parts = (
             (layout and asked.chips > 1, 0.12),
             (asked.micro_batch_size is None, 0.10),
-            (asked.sequence_length is None, 0.15),
+            (asked.sequence_length is None or asked.sequence_is_assumed, 0.15),
             (asked.shape_is_assumed, 0.15),
         )
         return math.sqrt(sum(size * size for counts, size in parts if counts))
@@ -115,14 +115,14 @@ def plan(request: Request) -> Plan:
     filled = _defaults(request, family, notes)
     searched = unknown(filled)
     layouts = candidates(filled, family, notes)
-    share, fits = _recompute_shares(filled, layouts)
+    share, fits = _recompute_shares(filled, family, layouts)
     work = _work([filled], [family], layouts, share)
     if not fits.any():
         if request.must_fit:
-            raise CostError(_does_not_fit(filled, layouts))
+            raise CostError(_does_not_fit(filled, family, layouts))
         if len(fits) > 1:
             notes.append("No layout fits in memory by our count: the one that needs least is taken.")
-        least = _held(filled, layouts)
+        least = needed_bytes(filled, family, layouts)
         fits = least <= least.min() * 1.0001
     seconds = step_time(work).total / layouts.tokens_per_step
     best = int(np.argmin(np.where(fits, seconds, np.inf)))
@@ -135,36 +135,27 @@ def plan(request: Request) -> Plan:
     return Plan(filled, chosen, family, request, float(share[best]), tuple(notes))
 
 
-def _recompute_shares(request: Request, candidates: Mapping) -> tuple[Numbers, NDArray[np.bool_]]:
+def _recompute_shares(request: Request, family: str, candidates: Mapping) -> tuple[Numbers, NDArray[np.bool_]]:
     """Return the part of the layers that full recompute is used on, and which layouts fit.
 
     Where nobody said how much is computed again, as many layers are as memory asks for. A layout that is given whole
     is taken at its word unless the request says otherwise.
     """
-    n, room = len(candidates), catalogue.chip(request.chip).memory_gb
+    n, room = len(candidates), memory_gb_of(request)
     full = np.asarray(candidates.recompute == RECOMPUTE.index("full"))
     if room is None or room < _SRAM_GB:
         return np.ones(n), ~full if request.recompute is None and not full.all() else np.ones(n, np.bool_)
     # Our count of memory is about a tenth off: a layout that ran is not refused for that.
     usable = room * 2.0**30 * (_USABLE_MEMORY if request.must_fit else 1.08)
-    held = _held(request, candidates)
+    needs = needed_bytes(request, family, candidates)
     if n == 1 and not request.must_fit:
         return np.ones(1), np.ones(1, np.bool_)
     share = np.ones(n)
     if request.recompute is None:
-        bare = _held(request, replace(candidates, recompute=np.zeros(n, np.int8)))
-        needed = np.clip((bare - usable) / np.maximum(bare - held, 1.0), 0.0, 1.0)
-        share = np.where(full, needed, 1.0)
-    return share, held <= usable
-
-
-def _held(request: Request, mapping: Mapping) -> Numbers:
-    """Return the memory that layouts need, in bytes; of adapters the state of their parameters is left out."""
-    state = State.of(mapping)
-    if request.is_lora:
-        nothing = np.zeros(len(mapping))
-        state = replace(state, gradient_bytes=nothing, master_bytes=nothing, moment_bytes=nothing)
-    return chip_memory(request.architecture, mapping, state).total
+        bare = needed_bytes(request, family, replace(candidates, recompute=np.zeros(n, np.int8)))
+        part = np.clip((bare - usable) / np.maximum(bare - needs, 1.0), 0.0, 1.0)
+        share = np.where(full, part, 1.0)
+    return share, needs <= usable
 
 
 def answer(plans: Sequence[Plan], *, factors: bool = True) -> Answer:
@@ -250,7 +241,20 @@ def _work(requests: Sequence[Request], families: Sequence[str], mapping: Mapping
         fabric, overlap, clock, stream, imbalance = fabric[at], overlap[at], clock[at], stream[at], imbalance[at]
         slow, lora = slow[at], lora[at]
     chips = tuple(one.chip for one in requests)
-    return Work(parts, mapping, chips, fabric, overlap, imbalance, clock, stream, slow, share, lora)
+    slower = _slower_memory(requests, n)
+    return Work(parts, mapping, chips, fabric, overlap, imbalance, clock, stream, slow, share, lora, slower)
+
+
+def _slower_memory(requests: Sequence[Request], n: int) -> Numbers | None:
+    """Return the rates of memories that tensors are offloaded to, bytes/s; None where nothing is."""
+    used = [bool(codes_of([one.offload], OFFLOADS, "offload")[0]) for one in requests]
+    if not any(used):
+        return None
+    rates = [
+        (one.host_bytes_per_s or link_bytes_per_s(one.chip, one.offload_to)) if slower else math.nan
+        for one, slower in zip(requests, used, strict=True)
+    ]
+    return np.broadcast_to(np.array(rates), (n,))
 
 
 def _defaults(request: Request, family: str, notes: list[str]) -> Request:
@@ -258,14 +262,13 @@ def _defaults(request: Request, family: str, notes: list[str]) -> Request:
     known = stack(family)
     changes: dict[str, object] = {}
     if request.sequence_length is None:
-        short = request.is_lora or request.is_finetuning
-        changes["sequence_length"] = 512.0 if request.kind == "encoder" else 1024.0 if short else USUAL_SEQUENCE
+        changes["sequence_length"] = request.usual_sequence_length
         notes.append(f"No sequence length is given: {changes['sequence_length']:g} tokens are assumed.")
     if request.zero_stage is None:
         changes["zero_stage"] = float(known.zero_stage)
     if request.attention_fused is None:
         changes["attention_fused"] = known.attention_fused
-    if request.virtual_stages is None and not known.interleaves:
+    if request.virtual_stages is None and not known.interleaves and request.schedule is None:
         changes["virtual_stages"] = 1.0
     if request.context_parallel_size is None and (request.sequence_length or USUAL_SEQUENCE) < 16384:
         changes["context_parallel_size"] = 1.0
@@ -274,18 +277,17 @@ def _defaults(request: Request, family: str, notes: list[str]) -> Request:
     return replace(request, **changes)  # type: ignore[arg-type]
 
 
-def _does_not_fit(request: Request, candidates: Mapping) -> str:
+def _does_not_fit(request: Request, family: str, candidates: Mapping) -> str:
     """Return what fills the chip in the layout that needs least, and what would help."""
-    held = chip_memory(request.architecture, candidates)
-    least = int(np.argmin(held.total))
-    room = catalogue.chip(request.chip).memory_gb or 0.0
-    first = ", ".join(
-        f"{name.replace('_', ' ')} {size / 2**30:.1f} GiB" for name, size in list(held.culprits(least).items())[:2]
-    )
-    helps = what_would_fit(request.architecture, candidates, room, least)
+    memory = held(request, family, candidates)
+    least = int(np.argmin(memory.needed))
+    room = memory_gb_of(request) or 0.0
+    largest = [one for one in memory.culprits(least).items() if one[0] != "allocator"]
+    first = ", ".join(f"{name.replace('_', ' ')} {size / 2**30:.1f} GiB" for name, size in largest[:2])
+    linked = request.host_bytes_per_s is not None or has_link(request.chip)
+    every = what_would_fit(request.architecture, candidates, room, least)
+    helps = [one for one in every if linked or not one.change.startswith("offload")]
     said = " or ".join(one.change for one in helps[:2])
     remedy = f"What fits: {said}." if said else "Give more chips, or a chip with more memory."
-    return (
-        f"The model does not fit in the {room:g} GB of {request.chip}: {held.total[least] / 2**30:.1f} GiB are needed, "
-        f"most for {first}. {remedy}"
-    )
+    needs = f"{memory.needed_gib[least]:.1f} GiB are needed, most for {first}"
+    return f"The model does not fit in the {room:g} GB of {request.chip}: {needs}. {remedy}"

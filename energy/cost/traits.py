@@ -51,8 +51,7 @@ TRAITS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "qwen3_next_80b": {**_DELTA_NET, "linear_value_heads": 32},
         # Value heads recalled, not read.
         "qwen35_397b": {**_DELTA_NET, "linear_value_heads": 64},
-        # Expert frequency 1 (Switch Transformer paper, table 9): only so its layers make the published 1571 billion;
-        # embeddings are shared as in T5.
-        "switch_c": {"moe_every": 1, "tied_embeddings": True},
+        # Embeddings are shared as in T5.
+        "switch_c": {"tied_embeddings": True},
     }
 )

@@ -42,12 +42,13 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a suite found, row by row; ``suite`` names it, ``data`` the file."""
+    """What a suite found, row by row; ``suite`` names it, ``data`` the file, ``further`` what only this suite says."""
 
     suite: str
     data: str
     compared: tuple[Compared, ...]
     failures: tuple[Failure, ...]
+    further: tuple[tuple[str, float], ...] = ()
 
 
 def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
@@ -131,6 +132,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
         "suite": outcome.suite,
         "data": outcome.data,
         **figures(compared, len(compared) + len(outcome.failures)),
+        **dict(outcome.further),
         "groups": groups,
         "failures": [{"row": one.row_id, "reason": one.reason} for one in outcome.failures],
     }

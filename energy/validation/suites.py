@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from energy.errors import InputFileError, UnknownNameError, did_you_mean
 from energy.resources import resource
-from energy.validation.statistics import Outcome
+
+if TYPE_CHECKING:
+    from energy.validation.statistics import Outcome
 
 
 class Suite(NamedTuple):
@@ -25,7 +27,13 @@ SUITES = {
     "gemm": Suite("time of measured matrix products", "data/kernels/gemm_latency.parquet"),
     "power": Suite("board power of measured matrix products", "data/kernels/gemm_power.parquet"),
     "inference-energy": Suite("board power in serving language models", "validation/inference_energy.csv"),
+    "diffusion-energy": Suite("board power in making images and videos", "validation/diffusion_energy.csv"),
+    "training-energy": Suite("energy of published training runs", "validation/training_energy.csv"),
+    "node-power": Suite("power of nodes at the plug, training and inference", "validation/mlperf_power.csv"),
     "power-caps": Suite("board power under a power limit", "validation/gpu_power_caps.csv"),
+    "standards": Suite("worked examples of accounting standards", "validation/standards_examples.json"),
+    "pue": Suite("annual PUE and WUE of a published model and of operators", "validation/pue_wue.csv"),
+    "pv": Suite("photovoltaic energy of PVWatts and of pvlib's chain", "validation/pv_yield.csv"),
 }
 
 

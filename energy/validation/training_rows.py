@@ -1,15 +1,14 @@
 """From a row of published training throughput to a request of the cost engine, and what was measured.
 
 Cells are texts; an empty one is unknown. What a row does not say is searched or assumed by :mod:`energy.cost.training`
-and noted; nothing is taken from the measured columns but the FLOPs of a token where no shape is known (printed
-TFLOP/s over printed tokens/s).
+and noted; nothing is taken from the measured columns but the FLOPs of a token (printed TFLOP/s over printed tokens/s)
+where no shape is known, and what :mod:`energy.validation.contradictions` says of rows that contradict themselves.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,12 +17,30 @@ from energy import catalogue
 from energy.cost.architecture import Architecture
 from energy.cost.conventions import flops_per_token
 from energy.cost.kernels.coefficients import kernel_chip, peak_flop_per_s, supports
+from energy.cost.mapping import SCHEDULES, codes_of
 from energy.cost.requests import Request, usual_precision
 from energy.cost.stack import stack_family
 from energy.cost.training import Plan
-from energy.errors import CostError, EnergyError
+from energy.errors import EnergyError
+from energy.validation.cells import Row, flag, number, possible, words
+from energy.validation.contradictions import reconciled
 
-Row = Mapping[str, str]
+__all__ = [
+    "Case",
+    "Row",
+    "case_of",
+    "chip_of",
+    "flag",
+    "framework_of",
+    "kind_of",
+    "measured_s",
+    "number",
+    "precision_of",
+    "shape_of",
+    "source_of",
+    "words",
+    "year_of",
+]
 
 #: Words of the convention column, the first that is found counts.
 _CONVENTIONS = (
@@ -40,7 +57,7 @@ _RECOMPUTE = {
     "minimal": "none",
     "qkv_proj_offloaded": "full",
 }
-_TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
+_RATES = ("tflops_per_s_per_chip", "tokens_per_s_per_chip", "samples_per_s_total")
 _PRECISIONS = (("mxfp8", "fp8"), ("nvfp4", "fp4"), ("fp8", "fp8"), ("fp4", "fp4"), ("int8", "int8"), ("fp16", "fp16"))
 _WIDE = (("bf16", "bf16"), ("bfloat16", "bf16"), ("tf32", "tf32"), ("fp32", "fp32"), ("float32", "fp32"))
 #: Parameters in a name: "175B", "1.7b", "350M"; of a mixture also the active ones, "30B-A3B".
@@ -57,43 +74,6 @@ class Case:
     source: str
     request: Request
     notes: tuple[str, ...]
-
-
-def number(row: Row, column: str) -> float | None:
-    """Return a cell as a number, None when it is empty.
-
-    Raises
-    ------
-    CostError
-        When it holds something else.
-
-    Examples
-    --------
-    >>> number({"tp": "8"}, "tp"), number({"tp": ""}, "tp"), number({}, "tp")
-    (8.0, None, None)
-
-    """
-    text = (row.get(column) or "").strip().replace(",", "")
-    if not text or text.casefold() in ("nan", "na", "n/a", "none", "-"):
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        raise CostError(f"Column {column}: {text!r} is no number.") from None
-    return value if math.isfinite(value) else None
-
-
-def flag(row: Row, column: str) -> bool | None:
-    """Return a cell as true or false, None when it is empty."""
-    text = (row.get(column) or "").strip().casefold()
-    if text in _TRUE:
-        return True
-    return False if text in _FALSE else None
-
-
-def words(row: Row, column: str) -> str:
-    """Return a cell as text."""
-    return (row.get(column) or "").strip()
 
 
 def chip_of(row: Row, notes: list[str]) -> str:
@@ -319,6 +299,7 @@ def case_of(row: Row) -> Case:
 
     """
     notes: list[str] = []
+    row = possible(row, notes)
     chip = chip_of(row, notes)
     kind = kind_of(row)
     chips = number(row, "n_chips")
@@ -329,6 +310,7 @@ def case_of(row: Row) -> Case:
     if recompute == "selective" and "titan" in words(row, "framework").casefold():
         recompute = "alternate"  # its word for every second layer
     shape = shape_of(row, kind, notes)
+    schedule = _schedule(row)
     request = Request(
         architecture=shape,
         shape_is_assumed=any(note.startswith("No shape is given") for note in notes),
@@ -342,7 +324,8 @@ def case_of(row: Row) -> Case:
         micro_batch_size=number(row, "micro_batch_seqs"),
         tensor_parallel_size=number(row, "tp"),
         pipeline_parallel_size=number(row, "pp"),
-        virtual_stages=_virtual_stages(row, chip),
+        virtual_stages=_virtual_stages(row, chip, schedule),
+        schedule=schedule,
         context_parallel_size=number(row, "cp"),
         expert_parallel_size=number(row, "ep"),
         zero_stage=number(row, "fsdp_zero_stage"),
@@ -351,13 +334,15 @@ def case_of(row: Row) -> Case:
         chips_per_node=number(row, "chips_per_node"),
         power_limit_w=number(row, "chip_power_limit_w"),
         memory_bytes_per_s=_bandwidth(row),
+        memory_gb=_memory(row),
         outside_gbit_per_s_per_chip=_port(row),
         is_lora="lora" in f"{words(row, 'task')} {words(row, 'model_name')}".casefold(),
         is_finetuning=words(row, "task").casefold() in ("finetune", "sft", "lora"),
         year=year_of(row),
         must_fit=False,
     )
-    return Case(words(row, "row_id"), source_of(row), request, tuple(notes))
+    rates = {one: number(row, one) for one in _RATES}
+    return Case(words(row, "row_id"), source_of(row), reconciled(request, rates, notes), tuple(notes))
 
 
 def source_of(row: Row) -> str:
@@ -370,11 +355,22 @@ def framework_of(row: Row) -> str:
     return words(row, "framework") or words(row, "software_stack")
 
 
-def _virtual_stages(row: Row, chip: str) -> float | None:
+def _schedule(row: Row) -> str | None:
+    """Return the schedule of the pipeline that the notes name; plain and interleaved 1f1b need no name."""
+    found = re.search(r"(?i)\b(zb-?h1|zb-?1p|zbb|zero-?bubble|zbv|v-?half|v-?min)\b", words(row, "notes"))
+    if found is None or (number(row, "pp") or 1.0) < 2:
+        return None
+    return SCHEDULES[int(codes_of([found[1]], SCHEDULES, "schedule")[0])]
+
+
+def _virtual_stages(row: Row, chip: str, schedule: str | None) -> float | None:
     """Return the pieces of a pipeline rank. A layout that is printed without them has one; two if only the word is.
 
-    Nothing can be said of stacks whose papers print no such number.
+    Schedules without a bubble have their own number, whatever is printed. Nothing can be said of stacks whose papers
+    print no such number.
     """
+    if schedule is not None:
+        return 1.0 if schedule == "zb-h1" else 2.0
     given = number(row, "vpp")
     if given is not None:
         return given
@@ -405,6 +401,12 @@ def _bandwidth(row: Row) -> float | None:
     """Return the memory bandwidth that the chip's note prints."""
     found = re.search(r"(\d+(?:\.\d+)?)\s*TB/s", words(row, "chip_note"))
     return float(found[1]) * 1e12 if found else None
+
+
+def _memory(row: Row) -> float | None:
+    """Return the memory of a chip in GB that its note prints."""
+    found = re.search(r"(\d+)\s*GB HBM", words(row, "chip_note"))
+    return float(found[1]) if found and float(found[1]) > 0 else None
 
 
 def _port(row: Row) -> float | None:

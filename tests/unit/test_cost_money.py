@@ -24,9 +24,10 @@ from energy.cost.money import (
     owned,
     rental_cost,
     rented,
+    with_interruptions,
 )
 from energy.cost.prices import RENTALS, electricity_price_on, purchase_price, rental_price, span
-from energy.errors import CostError, UnitError, UnknownNameError
+from energy.errors import CostError, PriceNotKnownError, UnitError, UnknownNameError
 from energy.units import quantity
 
 H100 = "nvidia_h100_sxm5_80"
@@ -266,3 +267,44 @@ def test_other_currencies_only_with_a_dated_rate():
     for rate, date in ((0.0, "2025"), (float("nan"), "2025"), (0.9, "today")):
         with pytest.raises(CostError):
             run.converted(ExchangeRate("EUR", rate, date))
+
+
+# --- prices that the caller says ---
+
+
+def test_a_given_price_needs_no_row_and_no_date():
+    run = rented(H100, 64, 100, "of our own", "", price_usd_per_chip_h=2.0)
+    assert run.cost.tolist() == run.low.tolist() == run.high.tolist() == [12_800.0]
+    assert run.prices[0].direction == "given" and run.prices[0].price_ids == ()
+    own = owned(H100, 8, 10, 100.0, None, "", electricity_usd_per_kwh_facility=0.1, purchase_usd_per_chip=3e4)
+    assert own.parts["electricity"].tolist() == [10.0]
+
+
+@pytest.mark.parametrize("usd", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_given_price_is_a_finite_number_above_zero(usd):
+    with pytest.raises(CostError, match="above zero"):
+        rented(H100, 8, 10, "x", "", price_usd_per_chip_h=usd)
+    with pytest.raises(CostError, match="above zero"):
+        owned(H100, 8, 10, 5.0, None, "", electricity_usd_per_kwh_facility=usd, purchase_usd_per_chip=3e4)
+
+
+def test_electricity_without_a_price_and_a_region_is_refused():
+    with pytest.raises(CostError, match="give a region"):
+        owned(H100, 8, 10, 5.0, None, "2024", purchase_usd_per_chip=3e4)
+
+
+def test_a_gap_in_the_table_is_told_from_a_misspelling():
+    with pytest.raises(PriceNotKnownError, match="Known of it"):
+        rental_price(H100, "on_demand", "2025", provider="Salad")
+    with pytest.raises(UnknownNameError, match="Nearest: RunPod") as caught:
+        rental_price(H100, "on_demand", "2025", provider="Runpodd")
+    assert not isinstance(caught.value, PriceNotKnownError)
+
+
+@given(st.floats(1.0, 1e4), st.integers(1, 512), st.floats(0.01, 1.0))
+def test_interruptions_only_add_hours_and_more_of_them_add_more(useful, chips, rate):
+    often = Interruptions(86400.0 / rate, chips_per_machine=8, checkpoint_time_s=30.0, restart_time_s=60.0)
+    more = Interruptions(86400.0 / (rate * 1.5), chips_per_machine=8, checkpoint_time_s=30.0, restart_time_s=60.0)
+    (one,), _ = with_interruptions(useful, chips, often)
+    (two,), _ = with_interruptions(useful, chips, more)
+    assert useful < one < two

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from energy.cost.architecture import Architecture
 from energy.cost.estimates import estimate
 from energy.cost.kernels import node_collective_time_s
-from energy.cost.links import Fabric, Groups, exchange_s, gather_s, group, reduce_s, warnings_of
+from energy.cost.kernels.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, KINDS
+from energy.cost.links import Fabric, Groups, collective_s, gather_s, group, reduce_s, warnings_of
 from energy.cost.mapping import Mapping
 from energy.cost.profile import profile
 from energy.cost.requests import Request, kind_of
@@ -82,18 +83,63 @@ def test_who_crosses_follows_the_layout_of_ranks():
 def test_a_pair_of_a_mesh_has_one_link_and_a_whole_group_all():
     fabric, one = Fabric.of(["amd_mi300x"]), np.array([1.0])
     pair, whole = group(fabric, np.array([2.0]), one), group(fabric, np.array([8.0]), one)
-    assert whole.bytes_per_s[0] == pytest.approx(7 * pair.bytes_per_s[0])
+    assert whole.link_bytes_per_s[0] == pytest.approx(7 * pair.link_bytes_per_s[0])
 
 
-@given(st.floats(2, 512), st.floats(1e3, 1e10), st.floats(1.01, 10))
-def test_collectives_grow_with_the_message_and_alone_cost_nothing(size, message, factor):
-    fabric, one = Fabric.of([H100]), np.array([1.0])
-    ranks = group(fabric, np.array([np.floor(size)]), one)
-    small, large = np.array([message]), np.array([message * factor])
-    assert gather_s(ranks, large)[0] > gather_s(ranks, small)[0] > 0
-    assert reduce_s(ranks, small)[0] == pytest.approx(2 * gather_s(ranks, small)[0])
-    assert exchange_s(fabric, ranks, large)[0] > exchange_s(fabric, ranks, small)[0]
-    assert gather_s(group(fabric, one, one), small)[0] == 0
+ANY_CHIP = st.sampled_from(
+    [H100, "nvidia_gb200", "nvidia_rubin", "nvidia_l40s", "nvidia_t4", "amd_mi300x", "google_tpu_v5p", "apple_m2_ultra"]
+)
+
+
+@given(ANY_CHIP, st.sampled_from(range(4)), st.integers(2, 512), st.floats(1e2, 1e10), st.floats(1.01, 10))
+@settings(deadline=None)
+def test_collectives_rise_with_the_message_and_alone_cost_nothing(chip, kind, size, message, factor):
+    fabric, one = Fabric.of([chip]), np.array([1.0])
+    ranks = group(fabric, np.array([float(size)]), one)
+    small, large = (collective_s(ranks, np.array([kind]), np.array([message * by])) for by in (1.0, factor))
+    assert large[0] >= small[0] > 0
+    assert collective_s(group(fabric, one, one), np.array([kind]), np.array([message]))[0] == 0
+
+
+@given(ANY_CHIP, st.sampled_from(range(4)), st.integers(2, 64), st.floats(1e2, 1e10), st.floats(1.01, 10))
+@settings(deadline=None)
+def test_collectives_fall_with_the_bandwidth(chip, kind, size, message, factor):
+    fabric, one = Fabric.of([chip]), np.array([1.0])
+    faster = replace(
+        fabric,
+        inside_bytes_per_s=fabric.inside_bytes_per_s * factor,
+        outside_bytes_per_s=fabric.outside_bytes_per_s * factor,
+    )
+    ranks, whole = np.array([float(size)]), np.array([message])
+    slow, fast = (collective_s(group(on, ranks, one), np.array([kind]), whole)[0] for on in (fabric, faster))
+    # By nanoseconds a start-up that is part of both may round either way.
+    assert fast <= slow * (1 + 1e-12)
+
+
+def test_an_all_reduce_costs_no_more_than_a_scatter_and_a_gather():
+    for chip in (H100, "nvidia_a100_sxm4_80", "nvidia_b200_sxm"):
+        ranks = group(Fabric.of([chip]), np.array([8.0]), np.array([1.0]))
+        for message in (1e4, 1e6, 1e8):
+            assert reduce_s(ranks, np.array([message]))[0] < 2.1 * gather_s(ranks, np.array([message]))[0]
+
+
+def test_an_exchange_on_a_torus_pays_for_its_hops():
+    fabric, one, message = Fabric.of(["google_tpu_v5p"]), np.array([1.0]), np.array([1e9])
+    near, far = (group(fabric, np.array([size]), one, np.array([4096.0])) for size in (64.0, 4096.0))
+    exchange = np.array([ALL_TO_ALL])
+    assert collective_s(far, exchange, message)[0] > 2 * collective_s(near, exchange, message)[0]
+    assert collective_s(far, np.array([ALL_GATHER]), message)[0] < collective_s(far, exchange, message)[0]
+
+
+def test_many_collectives_at_once_are_each_alone():
+    chips = [H100, "amd_mi300x", "google_tpu_v5p", "nvidia_gb200", "nvidia_t4"]
+    fabric, sizes = Fabric.of(chips), np.array([[8.0, 8.0, 64.0, 64.0, 4.0], [16.0, 16.0, 4.0, 128.0, 2.0]])
+    kinds, message = np.array([[ALL_REDUCE], [ALL_TO_ALL]]), np.full((2, 5), 3e7)
+    together = collective_s(group(fabric, sizes, np.ones((2, 5))), kinds, message)
+    for row in range(2):
+        for place, chip in enumerate(chips):
+            one = group(Fabric.of([chip]), sizes[row, place : place + 1], np.ones(1))
+            assert collective_s(one, kinds[row], message[row, :1])[0] == pytest.approx(together[row, place])
 
 
 def test_tensor_ranks_beyond_the_domain_are_said_with_their_cost():
@@ -103,7 +149,7 @@ def test_tensor_ranks_beyond_the_domain_are_said_with_their_cost():
     assert found and float(found[1]) > 1.0
 
 
-@pytest.mark.parametrize(("chip", "says"), [("nvidia_t4", True), ("nvidia_h100_sxm5_80", False)])
+@pytest.mark.parametrize(("chip", "says"), [("huawei_ascend_910", True), ("nvidia_h100_sxm5_80", False)])
 def test_a_chip_without_a_known_link_says_what_is_assumed(chip, says):
     mapping = mapping_of(data_parallel_size=4)
     fabric = Fabric.of([chip])
@@ -111,16 +157,28 @@ def test_a_chip_without_a_known_link_says_what_is_assumed(chip, says):
     assert any("knows no link between these chips" in one for one in said) == says
 
 
-@pytest.mark.parametrize("chip", ["nvidia_a100_sxm4_80", "nvidia_h100_sxm5_80", "nvidia_b200_sxm", "nvidia_gb200"])
+@pytest.mark.parametrize(
+    ("chip", "says", "domain"),
+    [
+        ("nvidia_t4", "over their slots, 15.75 GB/s", 8),
+        ("amd_mi300a", "by their family: 4 of them in pairs, 192 GB/s", 4),
+        ("apple_m2_ultra", "over the network alone", 1),
+    ],
+)
+def test_where_a_link_is_from_is_said(chip, says, domain):
+    mapping, fabric = mapping_of(data_parallel_size=4), Fabric.of([chip])
+    assert fabric.domain_size[0] == domain
+    assert any(says in one for one in warnings_of(fabric, mapping, Groups.of(fabric, mapping)))
+
+
+@pytest.mark.parametrize("chip", ["nvidia_a100_sxm4_80", "nvidia_h100_sxm5_80", "nvidia_b200_sxm", "nvidia_l40s"])
 @pytest.mark.parametrize("size", [2, 4, 8])
-def test_collectives_of_the_step_stay_near_the_measured_ones(chip, size):
-    """One rate for all chips serves arrays of scenarios; the measured surfaces say how far it may be off."""
-    one = group(Fabric.of([chip]), np.array([float(size)]), np.array([1.0]))
-    for message_bytes in (16e6, 128e6, 512e6):
-        whole = np.array([message_bytes])
-        for kind, mine in (("all_gather", gather_s(one, whole)), ("all_reduce", reduce_s(one, whole))):
-            measured = node_collective_time_s(chip, kind, message_bytes, size).time_s[0]
-            assert 1 / 1.6 < mine[0] / measured < 1.6, (kind, message_bytes)
+def test_collectives_of_the_step_are_the_measured_ones(chip, size):
+    ranks = group(Fabric.of([chip]), np.array([float(size)]), np.array([1.0]))
+    for code, kind in enumerate(KINDS):
+        for message in (1e4, 16e6, 512e6):
+            measured = node_collective_time_s(chip, kind, message, size).time_s[0]
+            assert collective_s(ranks, np.array([code]), np.array([message]))[0] == pytest.approx(measured, rel=1e-6)
 
 
 def test_a_chip_without_a_known_network_says_what_is_assumed():

@@ -160,7 +160,8 @@ def test_memory_counts_only_rows_that_print_it(energy, tmp_path):
     rows = ({**GOOD, "memory_used_gb_per_chip": "60"}, {**GOOD, "row_id": "b"})
     path = written(tmp_path / "rows.csv", *rows, columns=(*COLUMNS, "memory_used_gb_per_chip"))
     found = json.loads(energy("validate", "memory", "--data", path, "--json")[1])
-    assert (found["rows"], found["answered"], found["inside_80pct"]) == (1, 1, None)
+    assert (found["rows"], found["answered"]) == (1, 1)
+    assert found["inside_80pct"] in (0.0, 100.0)
 
 
 def test_products_are_read_from_text_too(energy, tmp_path):
@@ -247,7 +248,8 @@ def test_an_estimate_has_figures_with_units_and_bands(energy):
     for name in ("step_time", "throughput", "model_flop_utilisation", "training_time", "chip_hours"):
         one = found["figures"][name]
         assert one["low"] < one["low80"] < one["value"] < one["high80"] < one["high"], name
-    assert found["figures"]["memory_per_chip"]["low"] is None
+    memory = found["figures"]["memory_per_chip"]
+    assert memory["low"] <= memory["low80"] <= memory["value"] <= memory["high80"] <= memory["high"]
     assert sum(found["states_s"].values()) == pytest.approx(found["figures"]["step_time"]["value"])
     assert found["layout"]["recompute"] in ("none", "selective", "alternate", "full")
 

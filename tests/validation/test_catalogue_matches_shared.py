@@ -71,7 +71,9 @@ def test_rows_equal_the_shared_rows(table, path, key, own_key):
     own = {"idle_w", "recalled_fields", "note", "is_estimate", "tied_embeddings", "source"}
     for name, row in rows.items():
         before = original[name]
-        for column in set(row) & set(before) - own:
+        # Every layer is a mixture (paper, table 9): with every second one the layers make half of what is published.
+        corrected = {"moe_every"} if name == "switch_c" else set()
+        for column in set(row) & set(before) - own - corrected:
             same = row[column] == before[column].strip() or float(row[column]) == float(before[column])
             assert same, (name, column)
         assert row["source"] == before["source"].replace("chips.csv", "chips_table")

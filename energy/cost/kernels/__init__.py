@@ -12,7 +12,7 @@ from energy.lazy import attributes
 if TYPE_CHECKING:
     from energy.cost.kernels.attention import attention_backward_time_s, attention_time_s
     from energy.cost.kernels.coefficients import KernelTime, supports
-    from energy.cost.kernels.collectives import collective_time_s, hierarchical_time_s, node_collective_time_s
+    from energy.cost.kernels.collectives import node_collective_time_s
     from energy.cost.kernels.gemm import gemm_time_s, models
     from energy.cost.kernels.memory_bound import memory_bound_time_s, optimiser_time_s
 
@@ -20,9 +20,7 @@ _HOME_OF = {
     "KernelTime": "coefficients",
     "attention_backward_time_s": "attention",
     "attention_time_s": "attention",
-    "collective_time_s": "collectives",
     "gemm_time_s": "gemm",
-    "hierarchical_time_s": "collectives",
     "memory_bound_time_s": "memory_bound",
     "models": "gemm",
     "node_collective_time_s": "collectives",
@@ -34,9 +32,7 @@ __all__ = [
     "KernelTime",
     "attention_backward_time_s",
     "attention_time_s",
-    "collective_time_s",
     "gemm_time_s",
-    "hierarchical_time_s",
     "memory_bound_time_s",
     "models",
     "node_collective_time_s",

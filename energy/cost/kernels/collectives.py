@@ -1,47 +1,76 @@
-r"""Time of collectives: start-up plus bytes over a rate, by kind, size of the group and shape of the network.
+r"""Time of collectives inside one scale-up domain: measured surfaces, and start-up plus bytes over a rate elsewhere.
 
 With \(n\) chips, a message of \(S\) bytes (the whole tensor: what each chip holds after an all-gather, before a
-reduce-scatter), \(\alpha\) seconds a step, \(B\) bytes/s a chip one way and an efficiency \(e\):
+reduce-scatter, or sends in all of an all-to-all), a link of \(B\) bytes/s a chip one way, start-up \(t_0\) and an
+efficiency \(e\):
 
-    ring, reduce-scatter or all-gather    (n - 1) alpha + (n - 1) / n S / (B e)
-    ring, all-reduce                      twice that
-    tree, all-reduce                      2 ceil(log2 n) alpha + 2 S / (B e)
-    switch that adds up, all-reduce       2 alpha + S / (B e)
-    all-to-all over a switch              alpha + (n - 1) / n S / (B e)
-    all-to-all over a torus               S times the mean hops of a message / (B e)
-    beyond one domain of g chips          reduce-scatter inside, all-reduce of S / g between, all-gather inside
+    wire = (n - 1) / n S, an all-reduce twice that           x = wire / (B e t_0)
+    time = t_0 (1 + x) exp(c(x))
 
-Inside a node of a measured chip, start-up, rate and a correction over the message size come from
-``kernel_collective.csv`` (``scripts/fit_kernels.py``, medians by key of AIConfigurator's measurements).
+\(t_0\), \(e\) and the correction \(c\) between knots of log2 x come from ``kernel_collective.csv`` for groups of two,
+four and eight (``scripts/fit_kernels.py``, medians by key of AIConfigurator's measurements); between them they are
+interpolated in the logarithm of the size, beyond eight the start-up goes on growing by the last doubling. (1 + x)
+exp(c) never falls, so that a time rises with the bytes and falls with the bandwidth, on whichever link. A pair's
+all-to-all, in which each sends half, is what a hand-over from one chip to another takes. Links that nobody measured
+have a constant start-up and efficiency and no correction.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from energy import catalogue
 from energy.catalogue import _tables
 from energy.cost.kernels.coefficients import Floats, KernelTime, kernel_chip, kin, measured_chips, positive, transfer
 from energy.errors import CostError, UnknownNameError, did_you_mean
 
-KINDS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "point_to_point")
-ALGORITHMS = ("ring", "tree", "best", "switch", "torus")
-KNOTS_BYTES = tuple(float(2**power) for power in range(9, 30, 2))
-# Rate that a collective reaches over the rate of the link, and how sure that is: an estimate for what was not measured,
-# from the measured switches (0.69 to 0.78 of NVLink for eight chips).
-EFFICIENCY = 0.75
-EFFICIENCY_SIGMA = 0.25
-_UNITS = {"all_reduce": 2.0, "all_gather": 1.0, "reduce_scatter": 1.0, "all_to_all": 1.0}
+Whole = NDArray[np.intp]
+
+# Numbers as arrays: NumPy converts a Python number anew in every operation, which is most of a call of one scenario.
+_NOTHING, _ONE, _TWO = np.array(0.0), np.array(1.0), np.array(2.0)
+
+KINDS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
+ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL = range(4)
+GROUP_SIZES = (2, 4, 8)
+#: Knots of log2(wire time over start-up): one for each whole number.
+LOWEST_KNOT, HIGHEST_KNOT = -8, 8
+KNOTS = HIGHEST_KNOT - LOWEST_KNOT + 1
+_LOWEST, _SPAN, _LAST_CELL = np.array(float(LOWEST_KNOT)), np.array(KNOTS - 1.0), np.array(KNOTS - 2)
+_KINDS, _SIZES = np.array(len(KINDS)), np.array(len(GROUP_SIZES))
+#: What collectives reach of the rate of a link that was not measured: the middle of the measured switches (eight chips:
+#: A100 0.65 to 0.72, H100 0.69 to 1.0, B200 0.61 to 0.75); how sure that is; and their start-up, of which each doubling
+#: of the group adds the second number: estimates.
+EFFICIENCY, EFFICIENCY_SIGMA = 0.70, 0.25
+_START_S = (12e-6, 2e-6)
+#: Cards without a link of their own take this machine's, whose cards talk directly. The other measured one (L40S) has
+#: no direct way between them, and four and eight of its cards reach a fifth and a twentieth of that.
+HOST_LENDER = "nvidia_rtx_pro_6000_server"
 
 
-def _kind(kind: str) -> str:
+def kind_code(kind: str) -> int:
+    """Return the position of a kind in :data:`KINDS`.
+
+    Raises
+    ------
+    UnknownNameError
+        When there is none of this name; the message gives the nearest.
+
+    Examples
+    --------
+    >>> kind_code("all_gather")
+    1
+
+    """
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS)
         raise UnknownNameError(f"The collective {kind!r} is not known; there are {', '.join(KINDS)}.{hint}")
-    return kind
+    return KINDS.index(kind)
 
 
 def wire_bytes(kind: str, message_bytes: ArrayLike, group_size: ArrayLike) -> Floats:
@@ -54,263 +83,261 @@ def wire_bytes(kind: str, message_bytes: ArrayLike, group_size: ArrayLike) -> Fl
 
     """
     size, count = positive(message_bytes=message_bytes, group_size=group_size)
-    if _kind(kind) in _UNITS:
-        return np.asarray(_UNITS[kind] * (count - 1) / count * size)
-    return np.where(count > 1, size, 0.0)
-
-
-class Link(NamedTuple):
-    """What a collective needs to know of a network: bytes/s of a chip one way, and seconds of a step."""
-
-    bandwidth_bytes_per_s: ArrayLike
-    latency_s: ArrayLike
-    efficiency: ArrayLike = EFFICIENCY
-    algorithm: str = "best"
-
-
-def collective_time_s(
-    kind: str,
-    message_bytes: ArrayLike,
-    group_size: ArrayLike,
-    bandwidth_bytes_per_s: ArrayLike,
-    latency_s: ArrayLike,
-    *,
-    algorithm: str = "best",
-    efficiency: ArrayLike = EFFICIENCY,
-    torus_dimensions: int = 3,
-) -> KernelTime:
-    """Return the time of a collective over one kind of link, from the rates of a datasheet.
-
-    Parameters
-    ----------
-    kind : str
-        ``all_reduce``, ``all_gather``, ``reduce_scatter``, ``all_to_all``, ``broadcast`` or ``point_to_point``.
-    message_bytes : array of float
-        Whole tensor, in bytes.
-    group_size : array of float
-        Chips that take part; one chip takes no time.
-    bandwidth_bytes_per_s : array of float
-        Rate of all links of one chip that serve the group, one way.
-    latency_s : array of float
-        Start-up of one step, in seconds.
-    algorithm : str, optional
-        ``ring``, ``tree``, ``best`` of both, ``switch`` (adds up in the network) or ``torus``.
-    efficiency : array of float, optional
-        Share of the rate that large messages reach.
-    torus_dimensions : int, optional
-        Dimensions of the torus.
-
-    Raises
-    ------
-    CostError
-        When a number is not finite and above zero (``latency_s`` may be zero).
-    UnknownNameError
-        When the kind or the algorithm is not known.
-
-    Examples
-    --------
-    >>> collective_time_s("all_reduce", 1e9, [1, 8], 450e9, 10e-6, efficiency=1.0).time_s.round(5)
-    array([0.     , 0.00403])
-
-    """
-    if algorithm not in ALGORITHMS:
-        hint = did_you_mean(algorithm, ALGORITHMS)
-        raise UnknownNameError(f"The algorithm {algorithm!r} is not known; there are {', '.join(ALGORITHMS)}.{hint}")
-    size, count, rate, share = positive(
-        message_bytes=message_bytes,
-        group_size=group_size,
-        bandwidth_bytes_per_s=bandwidth_bytes_per_s,
-        efficiency=efficiency,
-    )
-    step = np.asarray(latency_s, dtype=np.float64)
-    if not (np.isfinite(step) & (step >= 0)).all():
-        raise CostError("The latency of a step is negative or not finite: give seconds, zero or more.")
-    moved = size / (rate * share)
-    time = np.where(count > 1, _time(_kind(kind), algorithm, count, step, moved, torus_dimensions), 0.0)
-    return KernelTime(time, np.where(count > 1, EFFICIENCY_SIGMA, 0.0))
-
-
-def _time(kind: str, algorithm: str, count: Floats, step: Floats, moved: Floats, dimensions: int) -> Floats:
-    ring_share, levels = (count - 1) / count, np.ceil(np.log2(np.maximum(count, 2)))
-    if kind == "point_to_point":
-        return np.asarray(step + moved)
-    if kind == "broadcast":
-        return np.asarray(levels * step + moved)
-    hops = count - 1
-    if algorithm == "torus":
-        side = count ** (1 / dimensions)
-        hops = dimensions * np.ceil(side / 2)
-        if kind == "all_to_all":
-            # A message crosses a quarter of each ring on average; all 2 d links of a chip carry traffic at once.
-            return np.asarray(hops * step + moved * ring_share * np.maximum(dimensions * side / 4, 1.0))
-    if kind == "all_to_all":
-        return np.asarray(step + ring_share * moved)
-    if kind != "all_reduce":
-        return np.asarray(hops * step + ring_share * moved)
-    ring = 2 * (hops * step + ring_share * moved)
-    tree = 2 * (levels * step + moved)
-    by_name = {"ring": ring, "torus": ring, "tree": tree, "switch": 2 * step + moved, "best": np.minimum(ring, tree)}
-    return np.asarray(by_name[algorithm])
-
-
-def group_bandwidth_bytes_per_s(
-    total_bytes_per_s: ArrayLike, group_size: ArrayLike, domain_size: int, *, direct: bool
-) -> Floats:
-    """Return the rate of one chip that serves a group inside a domain.
-
-    A switch gives any group the full rate. Direct links of all to all (Infinity Fabric of eight) give each pair its own
-    share of the total: a group of g chips can use g - 1 of them.
-
-    Examples
-    --------
-    >>> group_bandwidth_bytes_per_s(448e9, [2, 8], 8, direct=True)
-    array([6.40e+10, 4.48e+11])
-
-    """
-    total, count = positive(total_bytes_per_s=total_bytes_per_s, group_size=group_size)
-    if not direct or domain_size < 2:
-        return np.array(total)
-    return np.asarray(total * np.clip(count - 1, 1, domain_size - 1) / (domain_size - 1))
-
-
-def hierarchical_time_s(
-    kind: str, message_bytes: ArrayLike, group_size: ArrayLike, domain_size: ArrayLike, inner: Link, outer: Link
-) -> KernelTime:
-    """Return the time of a collective over several scale-up domains.
-
-    The group has ``domain_size`` chips in each domain (all of it, where the group fits). All-reduce: reduce-scatter
-    inside, all-reduce of the part between, all-gather inside. All-gather and reduce-scatter: the part between, then
-    the whole inside. All-to-all: both at the same time, the slower counts.
-
-    Parameters
-    ----------
-    kind : str
-        As for `collective_time_s`.
-    message_bytes, group_size, domain_size : array of float
-        Whole tensor in bytes, chips of the group, chips of it in one domain.
-    inner, outer : Link
-        Network inside a domain, and between domains with the rate that one chip has of it.
-
-    Raises
-    ------
-    CostError
-        When the chips of a domain do not divide the group.
-
-    Examples
-    --------
-    >>> inner, outer = Link(450e9, 3e-6), Link(50e9, 10e-6)
-    >>> near = hierarchical_time_s("all_reduce", 1e9, 8, 8, inner, outer).time_s[0]
-    >>> far = hierarchical_time_s("all_reduce", 1e9, 64, 8, inner, outer).time_s[0]
-    >>> bool(far > near)
-    True
-
-    """
-    size, count, domain = positive(message_bytes=message_bytes, group_size=group_size, domain_size=domain_size)
-    near = np.minimum(domain, count)
-    if (uneven := count % near != 0).any():
-        at = int(np.argmax(uneven))
-        raise CostError(
-            f"A group of {count[at]:g} does not fill domains of {near[at]:g}: give a multiple, or a divisor."
-        )
-    far = count / near
-
-    def over(link: Link, kind: str, message: Floats, chips: Floats) -> Floats:
-        rate, step, share, algorithm = link
-        return collective_time_s(kind, message, chips, rate, step, efficiency=share, algorithm=algorithm).time_s
-
-    if _kind(kind) == "all_reduce":
-        # Inside one domain, the whole all-reduce: a switch that adds up is not taken apart.
-        apart = over(inner, "reduce_scatter", size, near) + over(inner, "all_gather", size, near)
-        time = np.where(far == 1, over(inner, kind, size, near), apart + over(outer, kind, size / near, far))
-    elif kind == "all_to_all":
-        # Of all that a chip sends, 1 / far stays inside its domain.
-        time = np.maximum(over(inner, kind, size / far, near), over(outer, kind, size, far))
-    elif kind == "point_to_point":
-        time = np.where(far == 1, over(inner, kind, size, near), over(outer, kind, size, far))
-    else:
-        part = size if kind == "broadcast" else size / near
-        time = over(inner, kind, size, near) + over(outer, kind, part, far)
-    return KernelTime(time, np.where(count > 1, EFFICIENCY_SIGMA, 0.0))
+    ways = 2.0 if kind_code(kind) == ALL_REDUCE else 1.0
+    return np.asarray(ways * (count - 1) / count * size)
 
 
 @cache
-def _fitted() -> tuple[_tables.Row, ...]:
-    return _tables.rows("kernel_collective")
+def host_link_bytes_per_s(chip: str) -> float | None:
+    """Return the rate of the slot that a chip sits in, one way; None where the catalogue names no PCIe of it.
+
+    Examples
+    --------
+    >>> host_link_bytes_per_s("nvidia_l40s"), host_link_bytes_per_s("apple_m2_ultra")
+    (31000000000.0, None)
+
+    """
+    found = re.search(r"PCIe (\d\.\d) x(\d+)", catalogue.chip(chip).host_link)
+    if found is None:
+        return None
+    for link in catalogue.all_links():
+        if link.name == "PCIe" and link.generation == f"{found[1]} x16" and link.bandwidth_gb_per_s_per_direction:
+            return link.bandwidth_gb_per_s_per_direction * 1e9 * int(found[2]) / 16
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surfaces:
+    """Coefficients of every measured chip by kind and group size, and first those of a link that nobody measured.
+
+    Arrays ``(surfaces x kinds x group sizes,)``, the last fastest; of ``ln_ratio`` with the knots behind them.
+    ``start_growth_s`` and ``efficiency_growth`` are what the next larger group has more. ``position`` is the surface of
+    each measured chip.
+    """
+
+    position: Mapping[str, int]
+    start_s: Floats
+    start_growth_s: Floats
+    efficiency: Floats
+    efficiency_growth: Floats
+    ln_ratio: Floats
+    sigma_fraction: Floats
+
+    def time_s(
+        self, surface: Whole, kind: Whole, doublings: Floats, wire: Floats, link_bytes_per_s: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return start-up and whole time of collectives, in seconds.
+
+        Parameters
+        ----------
+        surface, kind : array of int
+            Position of the chip's surface, and of the kind in :data:`KINDS`.
+        doublings : array of float
+            log2 of the group's size; below 1 counts as 1.
+        wire : array of float
+            Bytes that each chip sends, as of `wire_bytes`.
+        link_bytes_per_s : array of float
+            Rated links of a chip that serve the group, one way.
+
+        Returns
+        -------
+        tuple of two arrays
+            Of the common shape. The whole time is never below the start-up.
+
+        Examples
+        --------
+        >>> known = surfaces()
+        >>> at = np.array([known.position["nvidia_h100_sxm5_80"]])
+        >>> start, time = known.time_s(at, np.array([ALL_GATHER]), np.array([3.0]), np.array([7e8]), np.array([450e9]))
+        >>> bool(start[0] < 2e-5 and 1.9e-3 < time[0] < 2.4e-3)
+        True
+
+        """
+        upper = (doublings >= _TWO).astype(np.intp)
+        more = np.maximum(doublings - _ONE, _NOTHING) - upper
+        at = (surface * _KINDS + kind) * _SIZES + upper
+        start = self.start_s[at] + more * self.start_growth_s[at]
+        share = np.minimum(more, _ONE)
+        reached = self.efficiency[at] + share * self.efficiency_growth[at]
+        ratio = np.maximum(wire, _ONE) / (link_bytes_per_s * reached * start)
+        knot = np.minimum(np.maximum(np.log2(ratio) - _LOWEST, _NOTHING), _SPAN)
+        cell = np.minimum(knot.astype(np.intp), _LAST_CELL)
+        part = knot - cell
+        cell += at * KNOTS
+        low, high = self.ln_ratio[cell], self.ln_ratio[cell + 1]
+        own = low + part * (high - low)
+        cell += KNOTS
+        low, high = self.ln_ratio[cell], self.ln_ratio[cell + 1]
+        own += share * (low + part * (high - low) - own)
+        return start, start * (_ONE + ratio) * np.exp(own)
+
+
+@cache
+def surfaces() -> Surfaces:
+    """Return the surfaces of the table, kept for the next call.
+
+    Examples
+    --------
+    >>> "nvidia_a100_sxm4_80" in surfaces().position
+    True
+
+    """
+    return _made(frozenset())
+
+
+def _made(excluded: frozenset[str]) -> Surfaces:
+    """Return the surfaces of chips that were measured and are not left out; each size that one lacks is its kin's."""
+    rows = {
+        (row.text("chip_id"), row.text("operation"), row.integer("group_size")): row
+        for row in _tables.rows("kernel_collective")
+        if row.text("chip_id") not in excluded
+    }
+    chips = sorted({chip_id for chip_id, _, _ in rows})
+    shape = (len(chips) + 1, len(KINDS), len(GROUP_SIZES))
+    start, efficiency, sigma = np.empty(shape), np.full(shape, EFFICIENCY), np.full(shape, EFFICIENCY_SIGMA)
+    ln_ratio = np.zeros((*shape, KNOTS))
+    start[0] = _START_S[0] + _START_S[1] * np.log2(GROUP_SIZES)
+    # An all-reduce over a link that nobody measured is a reduce-scatter and an all-gather.
+    start[0, ALL_REDUCE] *= 2.0
+    for place, chip_id in enumerate(chips, 1):
+        for kind, name in enumerate(KINDS):
+            for size, count in enumerate(GROUP_SIZES):
+                row = _row(rows, chip_id, name, count)
+                if row is None:
+                    start[place, kind, size] = start[0, kind, size]
+                    continue
+                start[place, kind, size] = row.number("latency_us") * 1e-6
+                measured = row.maybe_number("efficiency")
+                efficiency[place, kind, size] = row.number("bus_gb_per_s") if measured is None else measured
+                sigma[place, kind, size] = row.number("sigma_fraction")
+                ln_ratio[place, kind, size] = [float(one) / 1000 for one in row.text("ln_ratio_permille").split(";")]
+    grown = [np.diff(one, axis=2, append=one[:, :, -1:]).ravel() for one in (start, efficiency)]
+    # Knots of a further size behind the last, so that a weight of zero has something to weigh.
+    knots = np.concatenate([ln_ratio.ravel(), np.zeros(KNOTS)])
+    return Surfaces(
+        {chip_id: place for place, chip_id in enumerate(chips, 1)},
+        start.ravel(),
+        grown[0],
+        efficiency.ravel(),
+        grown[1],
+        knots,
+        sigma.ravel(),
+    )
+
+
+Key = tuple[str, str, int]
+
+
+def _row(rows: Mapping[Key, _tables.Row], chip_id: str, kind: str, count: int) -> _tables.Row | None:
+    """Return the row of a chip, or of its nearest kin of the same generation that was measured in this size."""
+    if (chip_id, kind, count) in rows:
+        return rows[chip_id, kind, count]
+    own = kernel_chip(chip_id)
+    others = {one for one, other, size in rows if (other, size) == (kind, count)}
+    linked = [one for one in others if rows[one, kind, count].maybe_number("efficiency") is not None]
+    lenders = measured_chips(linked, own)
+    if not lenders:
+        return None
+    lender, distance = kin(own, lenders)
+    return rows[lender, kind, count] if distance == 1 else None
+
+
+@cache
+def lender_of(chip: str, excluded: frozenset[str] = frozenset()) -> tuple[str, int]:
+    """Return the measured chip whose surface a chip has, and how far away it is; an empty name where none lends.
+
+    A chip with links of its own takes those of the nearest of its maker; a card in a slot those of the measured
+    machine whose cards talk directly. Direct links and tori of other makers were not measured.
+
+    Examples
+    --------
+    >>> lender_of("nvidia_h20"), lender_of("amd_mi300x"), lender_of("nvidia_t4")[0]
+    (('nvidia_h100_sxm5_80', 1), ('', 3), 'nvidia_rtx_pro_6000_server')
+
+    """
+    own = kernel_chip(chip)
+    known = surfaces().position.keys() - excluded
+    if own.chip_id in known:
+        return own.chip_id, 0
+    rates = _link_rates()
+    if rates[own.chip_id] is None:
+        slot = HOST_LENDER in known and host_link_bytes_per_s(own.chip_id) is not None
+        return (HOST_LENDER, 2 if own.vendor == "NVIDIA" else 3) if slot else ("", 3)
+    linked = {one for one in known if rates.get(one) is not None}
+    lenders = {one: made for one, made in measured_chips(linked, own).items() if made.vendor == own.vendor}
+    return kin(own, lenders) if lenders else ("", 3)
 
 
 def node_collective_time_s(
     chip: str,
     kind: str,
     message_bytes: ArrayLike,
-    group_size: int,
+    group_size: ArrayLike,
     *,
     bandwidth_bytes_per_s: float | None = None,
     excluded: frozenset[str] = frozenset(),
 ) -> KernelTime:
     """Return the time of a collective inside a node, as measured on this chip or its measured kin.
 
-    A kin lends start-up, correction and efficiency over the link; the rate of the link is the chip's own. A group size
-    that was not measured takes the nearest one, with the steps and bytes of its own size.
+    A kin lends start-up, correction and efficiency over the link; the rate of the link is the chip's own.
 
     Parameters
     ----------
     chip, kind : str
         Chip; ``all_reduce``, ``all_gather``, ``reduce_scatter`` or ``all_to_all``.
-    message_bytes : array of float
-        Whole tensor, in bytes.
-    group_size : int
-        Chips that take part.
+    message_bytes, group_size : array of float
+        Whole tensor in bytes, and chips that take part; one chip takes no time.
     bandwidth_bytes_per_s : float, optional
-        Rate of the scale-up links of one chip, one way; that of the catalogue where it is not given.
+        Rate of the links of one chip, one way; that of the catalogue where it is not given.
     excluded : frozenset of str, optional
         Chips that count as not measured: for calibration; sigma is then NaN.
 
     Raises
     ------
     CostError
-        When the chip has no scale-up link and was not measured: use `collective_time_s` with its host link.
+        When the catalogue knows neither a link between such chips nor their slot: give the rate.
 
     Examples
     --------
-    >>> time = node_collective_time_s("nvidia_h100_sxm5_80", "all_reduce", 2.0**29, 8).time_s[0]
-    >>> bool(1.9e-3 < time < 2.3e-3)
+    >>> time = node_collective_time_s("nvidia_h100_sxm5_80", "all_reduce", 2.0**29, [2, 8]).time_s
+    >>> bool(1.9e-3 < time[1] < 2.3e-3)
     True
 
     """
-    (size,) = positive(message_bytes=message_bytes)
-    if group_size < 2:
-        return KernelTime(np.zeros(size.shape), np.zeros(size.shape))
+    size, count = positive(message_bytes=message_bytes, group_size=group_size)
+    code = kind_code(kind)
     own = kernel_chip(chip)
-    rows = [row for row in _fitted() if row.text("operation") == _kind(kind) and row.text("chip_id") not in excluded]
-    linked = [row for row in rows if row.text("chip_id") == own.chip_id or row.maybe_number("efficiency") is not None]
-    if not linked:
-        known = ", ".join(sorted({row.text("operation") for row in _fitted()}))
-        raise CostError(f"No {kind} was measured inside a node; measured are {known}: use collective_time_s.")
-    lender, distance = kin(own, measured_chips({row.text("chip_id") for row in linked}, own))
-    mine = [row for row in linked if row.text("chip_id") == lender]
-    row = min(mine, key=lambda one: abs(np.log2(one.integer("group_size") / group_size)))
-    rate = row.number("bus_gb_per_s") * 1e9
-    if distance > 0:
-        rate = _link_rate(own.chip_id, bandwidth_bytes_per_s) * row.number("efficiency")
-    elif bandwidth_bytes_per_s is not None and row.maybe_number("efficiency") is not None:
-        rate = bandwidth_bytes_per_s * row.number("efficiency")
-    steps = np.log2(group_size) / np.log2(row.integer("group_size"))
-    prior = row.number("latency_us") * 1e-6 * steps + wire_bytes(kind, size, group_size) / rate
-    values = np.array(row.text("ln_ratio_permille").split(";"), dtype=np.float64) / 1000
-    correction = np.interp(np.log2(size), np.log2(KNOTS_BYTES), values)
-    sigma = row.number("sigma_fraction")
-    if distance > 0 or row.integer("group_size") != group_size:
-        sigma = transfer("collective", max(distance, 1), calibrating=bool(excluded))[0]
-    return KernelTime(prior * np.exp(correction), np.full(size.shape, sigma))
+    lender, distance = lender_of(own.chip_id, excluded)
+    known = surfaces() if not excluded else _made(excluded)
+    surface = known.position.get(lender, 0)
+    rate = _link_rate(own.chip_id, bandwidth_bytes_per_s)
+    doublings = np.log2(np.maximum(count, 2.0))
+    whole = np.zeros(size.shape, np.intp)
+    _, time = known.time_s(
+        whole + surface, whole + code, doublings, wire_bytes(kind, size, count), np.full(size.shape, rate)
+    )
+    nearest = np.rint(np.clip(doublings, 1, len(GROUP_SIZES))).astype(np.intp) - 1
+    sigma = known.sigma_fraction[(surface * len(KINDS) + code) * len(GROUP_SIZES) + nearest]
+    other = transfer("collective", max(distance, 1), calibrating=bool(excluded))[0]
+    exact = (distance == 0) & np.isin(count, GROUP_SIZES)
+    together = count > 1
+    return KernelTime(np.where(together, time, 0.0), np.where(together, np.where(exact, sigma, other), 0.0))
+
+
+@cache
+def _link_rates() -> Mapping[str, float | None]:
+    return {one.chip_id: one.link_gb_per_s_per_direction for one in catalogue.all_chips()}
 
 
 def _link_rate(chip_id: str, given: float | None) -> float:
-    from energy import catalogue
-
     if given is not None:
         return given
-    known = catalogue.chip(chip_id).link_gb_per_s_per_direction
-    if known is None:
+    if chip_id not in _link_rates():
+        # Of a card that only the kernel measurements have, efficiencies are over 1 GB/s.
+        return 1e9
+    known = _link_rates()[chip_id]
+    rate = host_link_bytes_per_s(chip_id) if known is None else known * 1e9
+    if rate is None:
         text = f"The chip {chip_id} has no scale-up link in the catalogue: give bandwidth_bytes_per_s of its host link."
         raise CostError(text)
-    return known * 1e9
+    return rate
