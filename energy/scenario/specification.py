@@ -1,0 +1,252 @@
+"""What a scenario says: ``SCENARIO.yaml`` and the flags of ``energy estimate``, read once and checked as a whole.
+
+Values carry their units as text; unknown keys are refused with the nearest. A key that is left out is not known: it is
+searched, or what rests on it is not answered; nothing is taken for it in silence. Keys are grouped by what they
+describe, so that a section (``site``, ``supply``) can grow without moving others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from energy.errors import ScenarioError, did_you_mean
+from energy.importers.yaml_text import parse_yaml, read_text
+from energy.scenario.values import KEY, Count, Date, Flag, Text, Year, amount, one_of
+
+#: Ways to pay for chips; ``reserved`` is reserved for a year.
+PRICES = ("on-demand", "reserved", "reserved-3y", "spot", "block", "owned")
+_LEFT_OUT = "give a value, or leave the key out where nothing is known"
+_OF_A_PART = ", since it divides a larger energy by a part of it"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Work(_Section):
+    """What is trained: a model of the catalogue or a ``config.json``, on how many tokens, in which batches."""
+
+    model: Text | None = None
+    config: Text | None = None
+    tokens: Annotated[float, amount("token")] | None = None
+    sequence_length: Annotated[float, amount("token", whole=True)] | None = None
+    global_batch: Count | None = None
+    adapters: Flag = False
+    expert_imbalance: Annotated[float, amount("", least=1.0)] | None = None
+
+
+class System(_Section):
+    """On what: chips, their network and cap, and what a node draws beyond its chips."""
+
+    chip: Text
+    chips: Annotated[float, amount("chip", whole=True)]
+    chips_per_node: Annotated[float, amount("chip", whole=True)] | None = None
+    network_bit_per_s: Annotated[float, amount("bit/s")] | None = Field(default=None, alias="network")
+    power_limit_w: Annotated[float, amount("W_chip")] | None = Field(default=None, alias="power_limit")
+    node_overhead: Annotated[float, amount("kWh_it/kWh_chip", least=1.0, why=_OF_A_PART)] | None = None
+
+
+class Software(_Section):
+    """With what, and how the work is laid over the chips; sizes that are left out are searched."""
+
+    framework: Text = ""
+    precision: Text | None = None
+    micro_batch: Count | None = None
+    tensor_parallel: Count | None = None
+    pipeline_parallel: Count | None = None
+    virtual_stages: Count | None = None
+    data_parallel: Count | None = None
+    context_parallel: Count | None = None
+    expert_parallel: Count | None = None
+    zero_stage: Annotated[float, amount("", whole=True, least=0.0, most=3.0)] | None = None
+    recompute: Text | None = None
+    schedule: Text | None = None
+    offload: Text | None = None
+    offload_to: Text | None = None
+
+
+class Site(_Section):
+    """Where: what the site draws beyond its IT."""
+
+    pue: Annotated[float, amount("kWh_facility/kWh_it", least=1.0, why=_OF_A_PART)] | None = None
+
+
+class Prices(_Section):
+    """How chips are paid for. Rates of interruptions are of one machine; times are of the whole job."""
+
+    kind: Annotated[str, one_of(*PRICES)] | None = None
+    provider: Text | None = None
+    region: Text | None = None
+    undated: Flag = False
+    chip_hour_usd: Annotated[float, amount("USD/chip/h")] | None = Field(default=None, alias="chip_hour")
+    purchase_usd_per_chip: Annotated[float, amount("USD/chip")] | None = Field(default=None, alias="purchase")
+    lifetime_h: Annotated[float, amount("h")] | None = Field(default=None, alias="lifetime")
+    in_use: Annotated[float, amount("", most=1.0)] | None = None
+    electricity_zone: Text | None = None
+    electricity_consumer: Text | None = None
+    electricity_usd_per_kwh_facility: Annotated[float, amount("USD/kWh_facility")] | None = Field(
+        default=None, alias="electricity"
+    )
+    interruptions_per_day: Annotated[float, amount("")] | None = None
+    checkpoint_time_s: Annotated[float, amount("s")] | None = Field(default=None, alias="checkpoint_time")
+    checkpoint_byte_per_s: Annotated[float, amount("byte/s")] | None = Field(default=None, alias="checkpoint_rate")
+    restart_time_s: Annotated[float, amount("s", least=0.0)] | None = Field(default=None, alias="restart_time")
+
+
+class Dates(_Section):
+    """When it runs (software gets faster), and the date of the prices."""
+
+    year: Year | None = None
+    prices: Date | None = None
+
+
+class Scenario(_Section):
+    """The whole: one section for each thing that it describes, and what it is called and from where."""
+
+    name: Text | None = None
+    source: Text | None = None
+    work: Work
+    system: System
+    software: Software = Software()
+    site: Site = Site()
+    prices: Prices = Prices()
+    dates: Dates = Dates()
+
+
+def read_scenario(path: Path, overrides: Mapping[str, tuple[Any, str]] | None = None) -> Scenario:
+    """Read and check a scenario file.
+
+    Parameters
+    ----------
+    path : Path
+        YAML, UTF-8. A ``config`` in it is looked for beside the file.
+    overrides : mapping, optional
+        Key with its section -> (value, what to call it in messages); they take the place of the file's.
+
+    Raises
+    ------
+    ScenarioError
+        One line: file, key, value, rule, remedy.
+    """
+    if path.is_dir():
+        raise ScenarioError(f"{path} is a folder: give a scenario file, such as {path / 'scenario.yaml'}.")
+    if not path.exists():
+        near = sorted(one.name for one in path.parent.glob("*.y*ml")) if path.parent.is_dir() else []
+        raise ScenarioError(f"{path}: no such file.{did_you_mean(path.name, near)}")
+    scenario = parse_scenario(read_text(path, ScenarioError), path.name, overrides)
+    config = scenario.work.config
+    if config is None or "work.config" in (overrides or {}):
+        return scenario
+    return scenario.model_copy(update={"work": scenario.work.model_copy(update={"config": str(path.parent / config)})})
+
+
+def parse_scenario(
+    text: str, file_name: str = "scenario", overrides: Mapping[str, tuple[Any, str]] | None = None
+) -> Scenario:
+    r"""Parse and check the text of a scenario file; see :func:`read_scenario`.
+
+    Examples
+    --------
+    >>> found = parse_scenario("work: {model: Llama 3.1 8B, tokens: 1e12 token}\nsystem: {chip: H100 SXM, chips: 64}")
+    >>> found.work.tokens, found.system.chips
+    (1000000000000.0, 64.0)
+
+    """
+    data = parse_yaml(text, file_name, ScenarioError)
+    if not isinstance(data, dict):
+        raise ScenarioError(
+            f"{file_name}: no scenario. Write keys under work: and system:, such as {', '.join(_keys(Work)[:3])}."
+        )
+    return _checked(data, file_name, overrides or {})
+
+
+def scenario_of(overrides: Mapping[str, tuple[Any, str]]) -> Scenario:
+    """Return the scenario of flags alone; see :func:`read_scenario`.
+
+    Examples
+    --------
+    >>> scenario_of({"work.model": ("Llama 3.1 8B", "--model"), "system.chip": ("H100 SXM", "--chip"),
+    ...              "system.chips": ("0", "--chips")})
+    Traceback (most recent call last):
+    ...
+    energy.errors.ScenarioError: --chips is 0: give a whole number, 1 or more.
+
+    """
+    return _checked({}, "", overrides)
+
+
+def _checked(data: dict[Any, Any], file_name: str, overrides: Mapping[str, tuple[Any, str]]) -> Scenario:
+    whole = {key: dict(part) if isinstance(part, dict) else part for key, part in data.items()}
+    _refuse_keys(whole, file_name)
+    for section in ("work", "system"):
+        whole.setdefault(section, {})
+    for place, (value, _) in overrides.items():
+        section, key = place.split(".")
+        whole.setdefault(section, {})[key] = value
+    if whole["work"].get("model") is not None and "work.config" in overrides and "work.model" not in overrides:
+        del whole["work"]["model"]  # a flag takes the place of what the file says of the same thing
+    if whole["work"].get("config") is not None and "work.model" in overrides and "work.config" not in overrides:
+        del whole["work"]["config"]
+    try:
+        return Scenario.model_validate(whole)
+    except ValidationError as error:
+        raise ScenarioError(_first_problem(error, file_name, overrides)) from None
+
+
+def _refuse_keys(data: dict[Any, Any], file_name: str) -> None:
+    """Raise for a key that is none, or a section that is no group of keys: the first one wins over other faults."""
+    sections = dict(_sections())
+    for key, part in data.items():
+        if key not in Scenario.model_fields:
+            elsewhere = [f"{name}.{key}" for name, model in sections.items() if key in _keys(model)]
+            moved = f" Write it under {elsewhere[0].partition('.')[0]}:." if elsewhere else ""
+            raise ScenarioError(
+                f"{file_name}: {key}: no such key.{moved or did_you_mean(str(key), Scenario.model_fields)}"
+            )
+        if part is None and key not in sections:
+            raise ScenarioError(f"{file_name}: {key} is empty: {_LEFT_OUT}.")
+        if key not in sections:
+            continue
+        if not isinstance(part, dict):
+            raise ScenarioError(f"{file_name}: {key}: give keys under it, such as {_keys(sections[key])[0]}.")
+        for inner, value in part.items():
+            known = _keys(sections[key])
+            if value is None and inner in known:
+                raise ScenarioError(f"{file_name}: {key}.{inner} is empty: {_LEFT_OUT}.")
+            if inner not in known:
+                other = [name for name, model in sections.items() if inner in _keys(model)]
+                moved = f" It stands under {other[0]}." if other else did_you_mean(str(inner), known)
+                raise ScenarioError(f"{file_name}: {key}.{inner}: no such key.{moved}")
+
+
+def _first_problem(error: ValidationError, file_name: str, overrides: Mapping[str, tuple[Any, str]]) -> str:
+    # what is written wrongly says more than what is not written
+    first = min(error.errors(), key=lambda item: item["type"] == "missing")
+    place = ".".join(str(part) for part in first["loc"][:2])
+    if first["type"] == "missing":
+        words = {"system.chip": "the chip", "system.chips": "the number of chips"}
+        flag = "--chips" if place.endswith("chips") else "--chip"
+        where = f"{file_name}: " if file_name else ""
+        return f"{where}{words.get(place, place)} is missing: give {place} in a scenario file, or {flag}."
+    shown = overrides[place][1] if place in overrides else f"{file_name}: {place}"
+    message = first["msg"].removeprefix("Value error, ")
+    message = message.replace(KEY, shown, 1) if KEY in message else f"{shown}: {message}."
+    return " ".join(message.split())[:400]
+
+
+def _sections() -> Iterator[tuple[str, type[_Section]]]:
+    for name, field in Scenario.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, UnionType):
+            kind = get_args(kind)[0]
+        if isinstance(kind, type) and issubclass(kind, _Section):
+            yield name, kind
+
+
+def _keys(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]

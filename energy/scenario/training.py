@@ -1,0 +1,244 @@
+"""A training run from a scenario: time and memory of the cost engine, watts and energy of the chips, money."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from energy import catalogue
+from energy.account import meter_energy, node_energy
+from energy.cost.architecture import Architecture
+from energy.cost.estimates import Estimate, Figure
+from energy.cost.estimates import estimate as estimated
+from energy.cost.profile import Profile
+from energy.cost.requests import Request, clock_of, kind_of, usual_precision
+from energy.errors import PowerError, ScenarioError
+from energy.power.profile import Phases, phases, profile_power
+from energy.power.states import curve_of, idle_watts, state_power
+from energy.scenario.costing import Money, elapsed_of, money_of
+from energy.scenario.specification import Prices, Scenario
+
+#: What the energy of chips leaves out, for people.
+NOT_IN_CHIP_ENERGY = (
+    "Energy of the chips is that of their boards: host, its memory, network, fans, power supplies (node overhead) and "
+    "cooling (PUE) are not in it."
+)
+_BANDS = "Bands of energy: ln errors of time and of power in quadrature, as independent; slow runs draw less, so wide."
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRun:
+    """Figures of a run by name, with the cost engine's answer, watts by phase and the money.
+
+    ``power_phases``: share of the step, watts of a chip and loads by what the chips do; empty where not known.
+    """
+
+    scenario: Scenario
+    request: Request
+    figures: dict[str, Figure]
+    estimate: Estimate
+    power_phases: dict[str, dict[str, float]]
+    money: Money | None
+    notes: tuple[str, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return the content of ``estimate/1``."""
+        said = self.scenario
+        return {
+            "work": "training",
+            "model": said.work.model or said.work.config,
+            "chip": self.request.chip,
+            "chips": self.request.chips,
+            "scenario": said.model_dump(by_alias=False, exclude_defaults=True),
+            "figures": {name: asdict(figure) for name, figure in self.figures.items()},
+            "layout": self.estimate.layout,
+            "states_s": self.estimate.states_s,
+            "profile": self.estimate.profile,
+            "memory_gib": self.estimate.memory_gib,
+            "power_phases": self.power_phases,
+            "money": None if self.money is None else _money_document(self.money),
+            "notes": self.notes,
+        }
+
+
+def _money_document(money: Money) -> dict[str, Any]:
+    found = asdict(money)
+    del found["cost"]  # it stands among the figures
+    return found
+
+
+def request_of(scenario: Scenario) -> Request:
+    r"""Return the request to the cost engine that a scenario means.
+
+    Raises
+    ------
+    ScenarioError
+        When neither or both of model and configuration are given.
+    UnknownNameError
+        When the model or the chip is not known.
+
+    Examples
+    --------
+    >>> from energy.scenario.specification import parse_scenario
+    >>> text = "work: {model: Llama 3.1 8B}\nsystem: {chip: H100 SXM, chips: 8, network: 400 Gbit/s}"
+    >>> found = request_of(parse_scenario(text))
+    >>> found.chip, found.precision, found.outside_gbit_per_s_per_chip
+    ('nvidia_h100_sxm5_80', 'bf16', 400.0)
+
+    """
+    work, system, software = scenario.work, scenario.system, scenario.software
+    if (work.model is None) == (work.config is None):
+        raise ScenarioError("Give either --model, a name of the catalogue, or --config, a config.json.")
+    if software.offload_to is not None and software.offload is None:
+        raise ScenarioError("--offload-to says where to, but not what: give --offload too.")
+    shape = Architecture.of_model(work.model) if work.model else Architecture.of_config(Path(work.config or ""))
+    chip = catalogue.chip(system.chip).chip_id
+    network = system.network_bit_per_s
+    return Request(
+        architecture=shape,
+        kind="adapters" if work.adapters else kind_of(shape),
+        chip=chip,
+        chips=system.chips,
+        precision=software.precision or usual_precision(chip),
+        framework=software.framework,
+        sequence_length=work.sequence_length,
+        global_batch_size=work.global_batch,
+        micro_batch_size=software.micro_batch,
+        tensor_parallel_size=software.tensor_parallel,
+        pipeline_parallel_size=software.pipeline_parallel,
+        virtual_stages=software.virtual_stages,
+        data_parallel_size=software.data_parallel,
+        context_parallel_size=software.context_parallel,
+        expert_parallel_size=software.expert_parallel,
+        zero_stage=software.zero_stage,
+        recompute=software.recompute,
+        schedule=software.schedule,
+        offload=software.offload or "none",
+        offload_to=software.offload_to or "host",
+        expert_imbalance=work.expert_imbalance or 1.0,
+        chips_per_node=system.chips_per_node,
+        outside_gbit_per_s_per_chip=None if network is None else network / 1e9,
+        power_limit_w=system.power_limit_w,
+        is_lora=work.adapters,
+        year=scenario.dates.year,
+    )
+
+
+def training_run(scenario: Scenario) -> TrainingRun:
+    r"""Return what a scenario of training takes.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With ``tokens`` for time, energy and money of the whole run.
+
+    Returns
+    -------
+    TrainingRun
+        Each figure with unit, bands, status and sources; one without a value says what to give.
+
+    Raises
+    ------
+    EnergyError
+        When the scenario contradicts itself, names are not known, or the run is not possible: one line.
+
+    Examples
+    --------
+    >>> from energy.scenario.specification import parse_scenario
+    >>> text = "work: {model: Llama 3.1 8B, tokens: 1e12}\nsystem: {chip: H100 SXM, chips: 64}"
+    >>> run = training_run(parse_scenario(text))
+    >>> run.figures["energy_chips"].unit, run.figures["cost"].reason[:12]
+    ('kWh_chip', 'give --price')
+
+    """
+    request = request_of(scenario)
+    tokens = scenario.work.tokens
+    found = estimated(request, tokens=tokens)
+    figures, notes = dict(found.figures), list(found.notes)
+    precision = str(found.layout["precision"])
+    shares = Profile(**{name: np.array([value]) for name, value in found.profile.items()})
+    watts = figures["power_per_chip"] = _power(request, shares, precision, notes)
+    split = {} if watts.value is None else _by_phase(request, shares, precision)
+    if watts.value is not None:
+        by_token = figures["throughput_per_chip"].over(1.0, "s/token")
+        figures["energy_chips_per_token"] = by_token.joined(watts, 1.0, "J_chip/token")
+    money = None
+    if tokens is not None:
+        hours = figures["chip_hours"]
+        elapsed = elapsed_of(scenario, request, hours.known / request.chips)
+        if elapsed.interruptions is not None:
+            figures["elapsed_time"] = figures["training_time"].times(elapsed.factor, "day")
+            notes += [*elapsed.notes, "Hours that interruptions cost draw as much as those of work."]
+        figures["energy_chips"] = (
+            Figure.not_known("kWh_chip", f"power of the chip: {watts.reason}")
+            if watts.value is None
+            else hours.joined(watts, elapsed.factor / 1000.0, "kWh_chip")
+        )
+        _add_energy_at_the_meter(scenario, figures, notes)
+        money = money_of(scenario, request, figures, elapsed)
+    elif scenario.prices != Prices():
+        money = money_of(scenario, request, figures, elapsed_of(scenario, request, 1.0))
+    if money is not None:
+        figures["cost"] = money.cost
+    if watts.value is not None:
+        notes += [NOT_IN_CHIP_ENERGY, _BANDS]
+    return TrainingRun(scenario, request, figures, found, split, money, tuple(dict.fromkeys(notes)))
+
+
+def _add_energy_at_the_meter(scenario: Scenario, figures: dict[str, Figure], notes: list[str]) -> None:
+    """Add the energy at the site's meter where both factors are given: neither is ever assumed."""
+    overhead, pue, energy = scenario.system.node_overhead, scenario.site.pue, figures["energy_chips"]
+    if overhead is None or pue is None:
+        if overhead is not None or pue is not None:
+            lacking = "PUE (--pue)" if pue is None else "node overhead (--node-overhead)"
+            notes.append(f"Energy at the meter is not told: the {lacking} is not given.")
+        return
+    if energy.value is not None:
+        at_meter = float(meter_energy.kernel(node_energy.kernel(1.0, overhead), pue))
+        figures["energy_facility"] = energy.times(at_meter, "kWh_facility")
+        notes.append(f"Energy of the facility = chips x {overhead:g} (node overhead) x {pue:g} (PUE), as given.")
+
+
+def _power(request: Request, shares: Profile, precision: str, notes: list[str]) -> Figure:
+    """Return the watts of a chip; without a value where the catalogue has no maximum or idle power of it."""
+    try:
+        curve = curve_of(request.chip, precision)
+        idle_watts(request.chip, curve, curve.power_limit_w)
+    except PowerError as error:
+        return Figure.not_known("W_chip/chip", str(error))
+    if request.power_limit_w is not None and request.power_limit_w > curve.power_limit_w:
+        notes.append(
+            f"The power limit of {request.power_limit_w:g} W is above the maximum of {request.chip}, "
+            f"{curve.power_limit_w:g} W, and changes nothing."
+        )
+    found = profile_power(request.chip, shares, precision, power_limit_w=request.power_limit_w, clock=clock_of(request))
+    ends = (found.power_chip_low80_w, found.power_chip_high80_w, found.power_chip_low_w, found.power_chip_high_w)
+    return Figure.with_ends(
+        float(found.power_chip_w[0]),
+        "W_chip/chip",
+        [float(one[0]) for one in ends],
+        found.status,
+        (found.source,),
+    )
+
+
+_PHASES = ("compute", "memory_bound", "communication", "idle")
+
+
+def _by_phase(request: Request, shares: Profile, precision: str) -> dict[str, dict[str, float]]:
+    """Return share, watts and loads by phase, before any power limit."""
+    split: Phases = phases(shares, clock=clock_of(request))
+    watts = state_power(request.chip, split.states, precision).power_chip_w[:, 0]
+    compute, memory = np.asarray(split.states.compute)[:, 0], np.asarray(split.states.memory)[:, 0]
+    return {
+        name: {
+            "share": float(split.shares[place, 0]),
+            "power_chip_w": float(watts[place]),
+            "compute_load": float(compute[place]),
+            "memory_load": float(memory[place]),
+        }
+        for place, name in enumerate(_PHASES)
+    }
