@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,7 +22,7 @@ def catalogue(
 ) -> None:
     """Show what the catalogue holds, with sources.
 
-    Says what is unverified; a value that nobody published prints "not known".
+    Says what is unverified; a value that nobody published prints "not known". A chip comes with its watts by state.
     """
     from energy.catalogue.listing import entries, entry_lines, one, table_lines
 
@@ -34,7 +34,19 @@ def catalogue(
             say("\n".join(table_lines(kind, listed)))
         return
     shown = one(kind, name)
+    power = _power(name) if kind == "chips" else None
     if as_json:
-        print_json("catalogue-entry/1", kind=kind, entry=shown)
-    else:
-        say("\n".join(entry_lines(shown)))
+        print_json("catalogue-entry/1", kind=kind, entry=shown, **({} if power is None else {"power": power}))
+        return
+    say("\n".join(entry_lines(shown)))
+    if power is not None:
+        from energy.power.card import card_lines
+
+        say("\n".join(["", *card_lines(power)]))
+
+
+def _power(name: str) -> dict[str, Any]:
+    """Return the power of a chip: its states, its curve, and the estimate from below."""
+    from energy.power.card import power_card
+
+    return power_card(name)

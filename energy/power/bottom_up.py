@@ -12,15 +12,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from energy.catalogue.chips import Chip
 from energy.catalogue.chips import chip as chip_of
 from energy.catalogue.links import link as link_of
 from energy.catalogue.memories import memory as memory_of
 from energy.catalogue.operations import operations_for
 from energy.cost.kernels.coefficients import bandwidth_bytes_per_s, kernel_chip, peak_flop_per_s, precision
 from energy.errors import PowerError
-from energy.power.states import States, curve_of, idle_watts, state_power
+from energy.power.accelerators import Device, device, device_power
+from energy.power.states import States
+from energy.units import takes
+
+#: Memory of the catalogue that a chip's own words for its memory mean, where they are no name of it.
+_OWN_WORDS = {
+    "on-chip SRAM": "sram_on_chip_7nm",
+    "on-wafer SRAM": "sram_on_chip_7nm",
+    "SRAM plus LPDDR5": "sram_on_chip_7nm",
+    "LPDDR unified": "lpddr5x",
+    "LPDDR5": "lpddr5x",
+    "LPDDR": "lpddr5x",
+    "HBM": "hbm1",
+    "DDR4": "ddr4",
+}
 
 
 class EnergyOf(NamedTuple):
@@ -140,6 +155,114 @@ def link_energy(name: str) -> EnergyOf:
     return EnergyOf(value, value / 1.5, value * 1.5, f"{one.link_id} ({'; '.join(one.source)})")
 
 
+@takes("W_chip", energy="J_chip/bit", rate="B/s")
+def bit_power(energy: Any, rate: Any) -> Any:
+    """Return the power of moving bytes: what a memory or a link of an energy per bit draws at a rate.
+
+    Parameters
+    ----------
+    energy : Quantity, J_chip/bit
+        Energy of one bit, both ends of a link included.
+    rate : Quantity, B/s
+        Bytes per second that are moved.
+
+    Returns
+    -------
+    Quantity, W_chip
+        Same shape as the inputs broadcast.
+
+    Raises
+    ------
+    UnitError
+        An argument is something else.
+
+    Notes
+    -----
+    P = 8 × energy × rate: eight bits to a byte.
+
+    Examples
+    --------
+    >>> from energy.units import quantity
+    >>> print(round(bit_power(quantity(20.0, "pJ_chip/bit"), quantity(100.0, "GB/s")), 3))
+    16.0 W_chip
+
+    """
+    return 8.0 * energy * rate
+
+
+class Moved(NamedTuple):
+    """Watts of moving bytes over a memory or link, with range, and what it is."""
+
+    power_chip_w: float
+    power_chip_low_w: float
+    power_chip_high_w: float
+    source: str
+
+
+def moving(per_bit: EnergyOf, bytes_per_s: float) -> Moved:
+    """Return the watts of moving bytes at a rate, such as those of memory behind CXL or of an optical link.
+
+    Parameters
+    ----------
+    per_bit : EnergyOf
+        Of `memory_energy` or `link_energy`.
+    bytes_per_s : float, byte/s
+        Not below zero.
+
+    Raises
+    ------
+    PowerError
+        The rate is negative or not finite.
+
+    Examples
+    --------
+    >>> cxl, optical = memory_energy("cxl_dram"), link_energy("optics_cpo")
+    >>> moving(cxl, 63e9).power_chip_w, moving(optical, 100e9).power_chip_w
+    (10.08, 4.0)
+
+    """
+    if not 0.0 <= bytes_per_s < float("inf"):
+        raise PowerError(f"The rate is {bytes_per_s:g} bytes/s: give one of zero or above.")
+    value, low, high = (
+        round(float(bit_power.kernel(1e-12 * energy, bytes_per_s)), 9)
+        for energy in (per_bit.energy_pj, per_bit.low_pj, per_bit.high_pj)
+    )
+    return Moved(value, low, high, per_bit.source)
+
+
+def own_memory(chip: Chip) -> str:
+    """Return the memory technology of the catalogue that a chip has.
+
+    Raises
+    ------
+    PowerError
+        The catalogue does not say what memory it has.
+
+    Examples
+    --------
+    >>> own_memory(chip_of("nvidia_h100_sxm5_80")), own_memory(chip_of("amd_alveo_u280"))
+    ('HBM3', 'HBM2')
+
+    """
+    said = chip.memory_type.split(" (")[0]
+    if not said:
+        raise PowerError(f"The catalogue does not say what memory {chip.chip_id} has: name a memory technology.")
+    return _OWN_WORDS.get(said, said)
+
+
+def _comparable(one: Device) -> None:
+    """Refuse what has no two estimates."""
+    if one.boundary != "chip":
+        raise PowerError(
+            f"The power of {one.chip_id} is that of a {one.device} at its plug: operations and bytes of its chips "
+            "leave out what stands around them."
+        )
+    if one.model not in ("curve", "design"):
+        raise PowerError(
+            f"The power of {one.chip_id} is told from its whole chip ({one.model}): there is no second way."
+        )
+
+
 def cross_check(
     chip: str,
     wanted: str,
@@ -178,11 +301,11 @@ def cross_check(
 
     """
     known, kernel = chip_of(chip), kernel_chip(chip_of(chip).chip_id)
-    top = state_power(known.chip_id, States(busy=1.0, compute=compute, memory=memory), wanted)
-    one = curve_of(known.chip_id, wanted)
-    context = idle_watts(known.chip_id, one, one.power_limit_w).context_w
+    _comparable(device(known.chip_id))
+    top = device_power(known.chip_id, States(busy=1.0, compute=compute, memory=memory), wanted).state_power()
+    context = float(device_power(known.chip_id, States(idle_context=1.0), wanted).power_w)
     per_flop = operation_energy(wanted)
-    per_bit = memory_energy(memory_technology or known.memory_type)
+    per_bit = memory_energy(memory_technology or own_memory(known))
     rate = compute * peak_flop_per_s(kernel, wanted)
     moved = 8.0 * memory * bandwidth_bytes_per_s(kernel)
     sent, per_link = 0.0, EnergyOf(0.0, 0.0, 0.0, "no link")

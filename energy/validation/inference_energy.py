@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+from dataclasses import replace
 from pathlib import Path
 
 from energy.errors import EnergyError, PowerError
 from energy.power.serving import serving_power
+from energy.validation.diffusion_energy import NEEDED as DIFFUSION
+from energy.validation.diffusion_energy import diffusion_energy
 from energy.validation.serving_rows import NEEDED, kind_of, measured_w, work_of
 from energy.validation.statistics import Compared, Failure, Outcome, read_rows
 from energy.validation.training_rows import Row, words
@@ -15,13 +19,16 @@ from energy.validation.watts import compared_w
 def inference_energy(path: Path) -> Outcome:
     """Return predicted against measured watts of one board, of a file with the columns of inference_energy.csv.
 
-    Energy per token is these watts over the token rate, so its relative error is the same.
+    Energy per token is these watts over the token rate, so its relative error is the same. A file with the columns of
+    diffusion_energy.csv is answered as the suite ``diffusion-energy`` does.
 
     Raises
     ------
     InputFileError
         When the file cannot be read.
     """
+    if set(DIFFUSION) <= set(columns_of(path)):
+        return replace(diffusion_energy(path), suite="inference-energy")
     compared: list[Compared] = []
     failures: list[Failure] = []
     for place, row in enumerate(read_rows(path, NEEDED)):
@@ -56,3 +63,12 @@ def _compared(row: Row, row_id: str) -> Compared:
         float(found.power_chip_high_w[0]),
     )
     return compared_w(row_id, measured, float(found.power_chip_w[0]), bands, groups, note)
+
+
+def columns_of(path: Path) -> list[str]:
+    """Return the columns of a CSV file; none where it cannot be read, which its reader then says."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return next(csv.reader(file), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return []

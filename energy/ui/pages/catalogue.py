@@ -11,7 +11,7 @@ from energy.catalogue import browse
 from energy.catalogue.listing import KINDS, one
 from energy.catalogue.zones import zones_by_id
 from energy.report.model import Cell, Figure
-from energy.ui import catalogue_view, figures, shell, words
+from energy.ui import catalogue_view, chip_power, figures, shell, words
 from energy.ui.filters import Filters, row
 from energy.ui.notices import heading, notes, notice
 
@@ -31,6 +31,7 @@ _TITLES = {
     "cloud-regions": "Cloud regions",
     "marginal": "Marginal emissions",
     "losses": "Grid losses",
+    "weather": "Weather of places",
     "sources": "Sources",
 }
 _LEGEND = (
@@ -110,6 +111,8 @@ def _record(kind: str, entry: str) -> None:
         heading(entry, f"One entry of {_TITLES.get(kind, kind).lower()}, every value with its unit and status")
         catalogue_view.record(one(kind, entry))
         notes([f"The same entry: `energy catalogue {kind} '{entry}'`."])
+        if kind == "chips":
+            chip_power.show(entry)
     with right:
         lines = browse.site_lines(kind, entry)
         if lines:
