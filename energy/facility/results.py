@@ -1,0 +1,250 @@
+"""A described site through a year of weather: hours, annual figures with ranges, liquid against air."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from energy.errors import FacilityError
+from energy.facility.cooling import Outdoors
+from energy.facility.design import Design
+from energy.facility.site_year import Annual, Hours, annual, facility_hours, outdoors_of, warnings
+from energy.facility.thermal import Kind, class_needed
+from energy.weather.year import WeatherYear
+
+Numbers = NDArray[np.float64]
+SAMPLES, SEED, EVERY = 256, 1, 5
+PERCENTILES = (5.0, 50.0, 95.0)
+_CHUNK = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FacilityYear:
+    """A site's year. Ratios by hour are NaN where IT draws nothing or weather is missing.
+
+    ``pue`` : kWh_facility/kWh_it; ``wue_…`` : L/kWh_it; ``parts_kw`` : kW at the facility by part.
+    """
+
+    name: str
+    weather: WeatherYear
+    hours: Hours
+    start_utc: NDArray[np.datetime64]
+    it_kw: Numbers
+    facility_kw: Numbers
+    parts_kw: Mapping[str, Numbers]
+    pue: Numbers
+    wue_withdrawn_l_per_kwh_it: Numbers
+    wue_consumed_l_per_kwh_it: Numbers
+    annual: Annual
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def facility_year(design: Design, weather: WeatherYear) -> FacilityYear:
+    """Return what a site does in each hour of its weather, and in the year.
+
+    Parameters
+    ----------
+    design : Design
+    weather : WeatherYear
+
+    Returns
+    -------
+    FacilityYear
+
+    Raises
+    ------
+    FacilityError
+        The load has another number of hours than the weather, or the design cannot be computed.
+
+    Notes
+    -----
+    PUE = E_facility/E_IT (ISO/IEC 30134-2, category 3: IT at its input); WUE = site water/E_IT (30134-9), withdrawn and
+    consumed apart; blow-down is withdrawn and not consumed.
+
+    """
+    load = np.asarray(design.it_load, dtype=np.float64)
+    if load.ndim == 1 and load.size != weather.hours:
+        raise FacilityError(
+            f"{design.name}: it_load has {load.size} h and the weather {weather.hours} h: give as many."
+        )
+    load = np.broadcast_to(load, (weather.hours,))
+    share = None if design.reuse is None else design.reuse.by_hour(weather.start_utc)
+    hours = facility_hours(design.facility(), outdoors_of(weather), load, share)
+    rated = design.built_it_kw
+    with np.errstate(divide="ignore", invalid="ignore"):
+        it = np.where(load > 0.0, load, np.nan)
+        ratios = [value / it for value in (hours.facility, hours.withdrawn_l_per_h, hours.consumed_l_per_h)]
+    found = annual(hours, rated)
+    notes = [*_classes(design), *weather.notes]
+    if found.missing_h:
+        notes.append(f"{found.missing_h} h without weather are left out of all sums")
+    return FacilityYear(
+        name=design.name,
+        weather=weather,
+        hours=hours,
+        start_utc=weather.start_utc,
+        it_kw=load * rated,
+        facility_kw=hours.facility * rated,
+        parts_kw={name: part * rated for name, part in hours.parts.items()},
+        pue=ratios[0],
+        wue_withdrawn_l_per_kwh_it=np.broadcast_to(ratios[1], load.shape),
+        wue_consumed_l_per_kwh_it=np.broadcast_to(ratios[2], load.shape),
+        annual=found,
+        warnings=warnings(hours),
+        notes=tuple(notes),
+    )
+
+
+def _classes(design: Design) -> list[str]:
+    """Return one line for each supply temperature: the thermal class that the servers must have."""
+    facility = design.facility()
+    supplies: list[tuple[Kind, Any]] = [("air", facility.plant.supply_high_c)]
+    supplies += [("liquid", facility.loop.supply_c)] if facility.loop is not None else []
+    found = []
+    for kind, supply in supplies:
+        one = class_needed(kind, float(supply))
+        needs = "hotter than any thermal class" if one is None else f"class {one.name} ({one.status}) or better"
+        found.append(f"{kind} is supplied at up to {float(supply):g} C: {needs}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class AnnualRange:
+    """5th, 50th and 95th percentile of annual figures over the ranges of all parameters that are not stated."""
+
+    samples: int
+    seed: int
+    pue: tuple[float, float, float]
+    wue_withdrawn_l_per_kwh_it: tuple[float, float, float]
+    wue_consumed_l_per_kwh_it: tuple[float, float, float]
+
+
+def annual_range(
+    design: Design, weather: WeatherYear, samples: int = SAMPLES, seed: int = SEED, every: int = EVERY
+) -> AnnualRange:
+    """Return the range of the annual figures from the ranges of the parameters.
+
+    Parameters
+    ----------
+    design : Design
+    weather : WeatherYear
+    samples : int
+        Points; each parameter is uniform in its range, stratified, and held over the year.
+    seed : int
+        The same seed gives the same range.
+    every : int
+        Every which hour is computed; a step that shares no factor with 24 meets all hours of the day.
+
+    Returns
+    -------
+    AnnualRange
+
+    Raises
+    ------
+    FacilityError
+        The design cannot be computed.
+
+    """
+    rows = np.arange(0, weather.hours, every)
+    outdoors = outdoors_of(weather.taken(rows))
+    known = ~np.isnan(outdoors.wet_bulb_c)
+    outdoors = Outdoors(*(getattr(outdoors, name)[known] for name in Outdoors.__slots__))
+    load = np.broadcast_to(np.asarray(design.it_load, dtype=np.float64), (weather.hours,))[rows][known]
+    share = None if design.reuse is None else design.reuse.by_hour(weather.start_utc)[rows][known]
+    points = design.samples(samples, seed)
+    found = []
+    for first in range(0, samples, _CHUNK):
+        chunk = {name: values[first : first + _CHUNK, None] for name, values in points.items()}
+        found.append(_ratios(facility_hours(design.facility(chunk), outdoors, load, share), load))
+    table = np.concatenate(found, axis=1)
+    ends = [tuple(float(value) for value in np.percentile(row, PERCENTILES)) for row in table]
+    return AnnualRange(samples, seed, *ends)  # type: ignore[arg-type]  # three percentiles each
+
+
+def _ratios(hours: Hours, load: Numbers) -> Numbers:
+    """Return annual PUE and both WUE of each sample, shape (3, samples)."""
+    shape = np.broadcast_shapes(np.shape(hours.facility), np.shape(hours.withdrawn_l_per_h))
+    parts = (hours.facility, hours.withdrawn_l_per_h, hours.consumed_l_per_h)
+    return np.array([np.broadcast_to(part, shape).sum(axis=-1) / load.sum() for part in parts])
+
+
+def pue_and_range_by_hour(
+    design: Design, weather: WeatherYear, hours: NDArray[np.datetime64]
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Return PUE with low and high for hours of any years, as :func:`energy.facility.pue.pue_by_hour` does.
+
+    Parameters
+    ----------
+    design : Design
+    weather : WeatherYear
+        A year of hours; each hour takes the one of its month, day and hour.
+    hours : array of datetime64, shape (n,)
+        Starts of UTC hours.
+
+    Returns
+    -------
+    tuple of three arrays, shape (n,), kWh_facility/kWh_it
+        The range is the one of the annual figure: the overhead of each hour times that of the 5th and 95th percentile
+        over that of the year.
+
+    Raises
+    ------
+    FacilityError
+        An hour has no PUE.
+
+    """
+    if np.ndim(design.it_load) != 0:
+        raise FacilityError(f"{design.name}: for PUE by hour of any year give it_load as one fraction.")
+    year = facility_year(design, weather)
+    bounds = annual_range(design, weather)
+    found = np.empty(hours.size)
+    years = hours.astype("datetime64[Y]").astype(np.int64) + 1970
+    for one in np.unique(years):
+        inside = years == one
+        pue = facility_year(design, weather.for_year(int(one))).pue
+        place = (hours[inside].astype("datetime64[h]") - np.datetime64(f"{one}-01-01T00", "h")).astype(np.int64)
+        found[inside] = pue[place]
+    if np.isnan(found).any():
+        raise FacilityError(
+            f"{design.name}: {int(np.isnan(found).sum())} h have no PUE: weather or IT load is missing."
+        )
+    overhead = year.annual.pue - 1.0
+    low, _, high = ((end - 1.0) / overhead for end in bounds.pue)
+    return found, 1.0 + (found - 1.0) * min(low, 1.0), 1.0 + (found - 1.0) * max(high, 1.0)
+
+
+def liquid_against_air(design: Design, weather: WeatherYear) -> Mapping[str, Any]:
+    """Return total power of the same computing with the design's liquid cooling and with air.
+
+    PUE alone would mislead: fans leave IT power, so its denominator falls.
+
+    Parameters
+    ----------
+    design : Design
+        With a loop.
+    weather : WeatherYear
+
+    Returns
+    -------
+    mapping
+        ``air`` and ``liquid``: :class:`Annual`; ``energy_saved_fraction``: of facility energy.
+
+    Raises
+    ------
+    FacilityError
+        The design has no loop.
+
+    """
+    if design.liquid is None:
+        raise FacilityError(f"{design.name} has no liquid cooling to compare with air: state liquid.")
+    air, wet = facility_year(design.with_air(), weather).annual, facility_year(design, weather).annual
+    return {
+        "air": air,
+        "liquid": wet,
+        "energy_saved_fraction": 1.0 - wet.energy_facility_kwh / air.energy_facility_kwh,
+    }

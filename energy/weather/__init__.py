@@ -1,0 +1,1 @@
+"""Years of weather by hour, and the moist air in them: what cooling and PV both need."""
