@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from energy.cli._app import JsonOption, app, print_json, say
+from energy.validation.suites import SUITES
 
 
 @app.command()
 def validate(
     suite: Annotated[
         str,
-        typer.Argument(metavar="SUITE", help="training, memory, mlperf, gemm, power, inference-energy or power-caps."),
+        typer.Argument(metavar="SUITE", help=f"{', '.join(SUITES)}."),
     ] = "training",
     data: Annotated[Path | None, typer.Option(metavar="FILE", help="A file with the suite's columns.")] = None,
     rows: Annotated[Path | None, typer.Option(metavar="OUT.csv", help="Write every row here.")] = None,
@@ -42,6 +43,8 @@ def _lines(found: dict[str, Any]) -> list[str]:
     lines = [f"{found['suite']}: {found['answered']} of {found['rows']} rows of {found['data']} answered", ""]
     lines.append(f"{'':44}{'rows':>7}{'MAPE %':>9}{'median %':>10}{'bias %':>9}{'in 80 %':>9}{'in 95 %':>9}")
     lines.append(_line("all", found))
+    further = [name for name, value in found.items() if isinstance(value, float) and name not in _STATISTICS]
+    lines += [f"{name.replace('_', ' ')}: {found[name]:.4g}" for name in further]
     for name, values in found["groups"].items():
         lines.append("")
         lines += [_line(f"{name} {value}", figures) for value, figures in values.items()]
@@ -49,6 +52,12 @@ def _lines(found: dict[str, Any]) -> list[str]:
         lines.append("")
         lines += [f"not answered: {one['row']}: {one['reason']}" for one in found["failures"][:20]]
     return lines
+
+
+_STATISTICS = (
+    *("mape_pct", "median_ape_pct", "p90_ape_pct", "bias_pct", "within_10pct"),
+    *("inside_80pct", "inside_95pct"),
+)
 
 
 def _line(label: str, figures: dict[str, Any]) -> str:
