@@ -126,6 +126,8 @@ def _reference(ledger: MemoryLedger, basis_mix: str, residual_attribution: str) 
                 chip_id=chip,
                 chip_state=state,
                 power_chip_w=power,
+                power_chip_low80_w=power * 0.8,
+                power_chip_high80_w=power * 1.1,
                 power_chip_low_w=power * 0.7,
                 power_chip_high_w=power * 1.2,
                 source="made up",

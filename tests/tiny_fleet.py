@@ -1,12 +1,14 @@
 """A fleet small enough to reckon by hand, taken in through the real ingest.
 
-H100: idle 70 W (60 to 75), maximum 700 W, so busy without a reading 70 + 0.5 (700 - 70) = 385 W.
-A100: idle 62 W (60 to 63), maximum 400 W, so busy 62 + 0.5 (400 - 62) = 231 W.
+H100: bare idle 72.5 W (59 to 72.5), with context 121.7 W, maximum 700 W, at the default load 648 W, so busy without a
+reading 121.7 + 0.51 (648 - 121.7) = 390 W. A100: idle 62 W, with context 80 W, maximum 400 W, at the default load
+385 W, so busy 80 + 0.51 (385 - 80) = 235 W.
 """
 
 from __future__ import annotations
 
 import csv
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,8 +23,28 @@ from energy.ledger.reader import Ledger
 
 H100 = "NVIDIA H100 80GB HBM3"
 A100 = "NVIDIA A100-SXM4-80GB"
-BUSY_W = {H100: 385.0, A100: 231.0}
-IDLE_W = {H100: 70.0, A100: 62.0}
+
+
+def default_load_w(limit: float, context: float, memory: tuple[float, float], compute: tuple[float, float]) -> float:
+    """Reckon the watts at 0.4 of peak and 0.3 of the bandwidth from gain and exponent of each (power_chip.csv)."""
+    load = memory[0] * 0.3 ** memory[1] + compute[0] * 0.4 ** compute[1]
+    return context + (0.99 * limit - context) * (1 - math.exp(-load))
+
+
+# the H100 has no curve of its own and takes the H200's; the A100 takes the B200's
+IDLE_W = {H100: 72.5, A100: 62.0}
+CONTEXT_W = {H100: 121.7, A100: 80.0}
+WORKING_W = {
+    H100: default_load_w(700.0, 121.7, (2.221, 1.006), (4.673, 0.9875)),
+    A100: default_load_w(400.0, 80.0, (1.077, 0.9027), (4.684, 0.4915)),
+}
+BUSY_W = {chip: CONTEXT_W[chip] + 0.51 * (WORKING_W[chip] - CONTEXT_W[chip]) for chip in WORKING_W}
+# lowest reading of a board on which kernels run, and the band of the H200's curve on its kin (power_transfer.csv)
+BUSY_LOW_W = BUSY_W[H100] * math.exp(
+    -math.hypot(math.log((CONTEXT_W[H100] - 0.03 * (WORKING_W[H100] - CONTEXT_W[H100])) / BUSY_W[H100]), 0.3391)
+)
+BUSY_HIGH_W = 1.1 * 700.0
+BUSY_KW, IDLE_KW = ({chip: watts[chip] / 1000 for chip in watts} for watts in (BUSY_W, IDLE_W))
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
@@ -85,9 +107,10 @@ class Fleet:
         return Request("allocations", path, str(mapping))
 
     def readings(self, rows: Sequence[dict[str, Any]], interval: str = "60 s") -> Request:
-        """Make a file of readings: any of the columns w (watts), use (percent) and j (joules)."""
+        """Make a file of readings: any of w (watts), use (percent), j (joules), and sm, tensor, dram (shares)."""
         columns: dict[str, Any] = {"time_utc": "time", "host": "host", "device_index": "gpu"}
         known = {"w": ("power", "W_chip"), "use": ("utilisation", "%"), "j": ("energy", "J_chip")}
+        known |= {"sm": ("sm_active", "1"), "tensor": ("tensor_active", "1"), "dram": ("dram_active", "1")}
         columns |= {name: {"column": key, "unit": unit} for key, (name, unit) in known.items() if key in rows[0]}
         path, mapping = self._table("power", rows, {"interval": interval, "columns": columns})
         return Request("power", path, str(mapping))

@@ -34,6 +34,9 @@ METRICS = {
     "DCGM_FI_DEV_POWER_USAGE": Metric("power_milliw", POWER_TO_MILLIW["w"]),
     "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION": Metric("counter_microj", ENERGY_TO_MICROJ["mj"]),
     "DCGM_FI_DEV_GPU_UTIL": Metric("utilisation_pct", TO_PERCENT["%"]),
+    "DCGM_FI_PROF_SM_ACTIVE": Metric("sm_active_pct", 100.0),
+    "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE": Metric("tensor_active_pct", 100.0),
+    "DCGM_FI_PROF_DRAM_ACTIVE": Metric("dram_active_pct", 100.0),
 }
 # dcgm_structs.h: DCGM_INT32_BLANK, DCGM_INT64_BLANK and DCGM_FP64_BLANK, each with not found, not supported and not
 # permitted right above. 64-bit codes are at LEAST_CODE and over.

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: Share of cycles in which the multiprocessors have work, the tensor pipe and the memory interface are active.
+ACTIVITY = ("sm_active_pct", "tensor_active_pct", "dram_active_pct")
 KINDS = ("jobs", "board_readings", "node_readings", "part_readings")
 
 
@@ -56,6 +58,7 @@ def columns_of(kind: str) -> pa.Schema:
             ("energy_microj", whole),
             ("instance", text),
             ("scope", text),
+            *((name, pa.float32()) for name in ACTIVITY),
         ],
         "node_readings": [("row_number", whole), ("host", text), *reading],
         "part_readings": [("row_number", whole), ("host", text), ("part", text), *reading],

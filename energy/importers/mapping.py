@@ -40,6 +40,9 @@ FIELDS_OF_FORMAT: dict[str, dict[str, bool]] = {
         "device_index": True,
         "power": False,
         "utilisation": False,
+        "sm_active": False,
+        "tensor_active": False,
+        "dram_active": False,
         "energy": False,
         "counter": False,
     },
@@ -55,7 +58,8 @@ _DIMENSION = {
     ("power", "counter"): "uJ_chip",
     ("jobs", "energy"): "kWh_chip",
 }
-_READINGS = ("power", "utilisation", "energy", "counter")
+SHARES = ("utilisation", "sm_active", "tensor_active", "dram_active")
+_READINGS = ("power", *SHARES, "energy", "counter")
 
 
 class ColumnRule(BaseModel):
@@ -189,7 +193,7 @@ def _check_dimension(where: str, name: str, rule: ColumnRule, wanted: str) -> No
 def _check_plain_unit(where: str, name: str, rule: ColumnRule) -> None:
     """Refuse units that are absent where two are in use, or that nothing would look at."""
     place = f"{where}: {name} (column {rule.column})"
-    if name == "utilisation":
+    if name in SHARES:
         if rule.unit not in ("%", "percent", "1"):
             raise MappingError(f'{place} needs its unit: "%" for 0 to 100, "1" for 0 to 1; got {rule.unit}.')
     elif name == "chip_share":

@@ -9,7 +9,7 @@ import numpy as np
 
 from energy.importers.base import Batch, Context, HostPeriod
 from energy.importers.convert import Floats, Ints, Mask, Refusals, numbers, words
-from energy.importers.mapping import Mapping, counter_range_microj
+from energy.importers.mapping import SHARES, Mapping, counter_range_microj
 from energy.importers.places import Places, check_device, places
 from energy.importers.tabular import RawBatch, ahead, read_batches
 from energy.importers.times import instants
@@ -61,10 +61,12 @@ def _batch(raw: RawBatch, mapping: Mapping, context: Context) -> Batch:
     refusals.add_where(~indexed, "the reading has no device index: fill it in, counting from 0")
     check_device(index, indexed, host, at, refusals)
     power, has_power = _read(raw, mapping, "power", "mW_chip", refusals)
-    used, has_use = _utilisation(raw, mapping, refusals)
+    shares = {name: _share(raw, mapping, name, refusals) for name in SHARES if name in mapping.columns}
     energy, has_energy = _energy(raw, mapping, "energy", refusals)
     counter, has_counter = _energy(raw, mapping, "counter", refusals)
-    has_any = has_power | has_use | has_energy | has_counter
+    has_any = has_power | has_energy | has_counter
+    for _, has_share in shares.values():
+        has_any = has_any | has_share
     refusals.add_where(~has_any, "no reading in the row: leave it out; a gap is not zero")
     power = _check_most(power, has_power, at, refusals)
     return refusals.batch(
@@ -73,7 +75,11 @@ def _batch(raw: RawBatch, mapping: Mapping, context: Context) -> Batch:
             "device_index": pa.array(index.astype(np.int32)),
             "time_ms": pa.array(time_ms),
             "power_milliw": _whole(power, has_power),
-            "utilisation_pct": pa.array(used.astype(np.float32), mask=None if has_use.all() else ~has_use),
+            "utilisation_pct": pa.nulls(power.size, pa.float32()),
+            **{
+                f"{name}_pct": pa.array(share.astype(np.float32), mask=None if has_share.all() else ~has_share)
+                for name, (share, has_share) in shares.items()
+            },
             "energy_microj": _whole(energy, has_energy),
             "counter_microj": _whole(counter, has_counter),
             "counter_range_microj": _range(mapping, has_counter),
@@ -118,10 +124,8 @@ def _energy(raw: RawBatch, mapping: Mapping, field: str, refusals: Refusals) -> 
     return energy, present & ~over
 
 
-def _utilisation(raw: RawBatch, mapping: Mapping, refusals: Refusals) -> tuple[Floats, Mask]:
-    rule = mapping.columns.get("utilisation")
-    if rule is None:
-        return np.zeros(raw.table.num_rows), np.zeros(raw.table.num_rows, bool)
+def _share(raw: RawBatch, mapping: Mapping, name: str, refusals: Refusals) -> tuple[Floats, Mask]:
+    rule = mapping.columns[name]
     values, present = numbers(raw.table, rule.column, refusals, most=1e30)
     percent = values * (1.0 if rule.unit in ("%", "percent") else 100.0)
     over = present & (percent > 100)

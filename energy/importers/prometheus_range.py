@@ -213,7 +213,7 @@ class _Reader:
                 f"the power is less than any board draws that answers ({LEAST_BOARD_W:g} W): check its unit",
             )
             return [not_finite, below, zero, low, (scaled > most_w * 1000, f"the power is {rule}: check its unit")]
-        if metric.column == "utilisation_pct":
+        if metric.column.endswith("_pct"):
             return [not_finite, below, (scaled > 100, "the utilisation is over 100 %: correct it")]
         return [not_finite, below, (scaled >= MOST_MICROJ, "the counter is over 2.5 GWh: check its unit")]
 
@@ -253,7 +253,7 @@ def _table(metric: Metric, board: dict[str, Any], columns: tuple[Any, Floats, Fl
     filled: dict[str, Any] = {
         "row_number": pa.array(numbers),
         "time_ms": pa.array(np.rint(time_ms).astype(np.int64)),
-        metric.column: pa.array(scaled if metric.column == "utilisation_pct" else np.rint(scaled).astype(np.int64)),
+        metric.column: pa.array(scaled if metric.column.endswith("_pct") else np.rint(scaled).astype(np.int64)),
     }
     schema = columns_of("board_readings")
     arrays = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +18,29 @@ from energy.importers.power import MOST_OF_TDP
 from energy.importers.reading_rows import MOST_NODE_W
 from energy.ledger.counters import counted_intervals, insert_counter_hours
 from energy.ledger.day_rows import DayRows
+from energy.ledger.modelled import Curve, HeldSpans, Model, modelled_rows
 from energy.ledger.telemetry import NONE, Arrays, day_number
-from energy.power.chip import chip_power
 from energy.power.counters import Counted, Held, held_and_bridged, is_late
-from energy.power.readings import DAY_MS, TIER_CODES, Allocations, Ints, OwnedEnergy, Readings, energy_by_owner
+from energy.power.readings import (
+    BRIDGED,
+    DAY_MS,
+    INTEGRATED,
+    MEASURED,
+    POWER_MODELS,
+    TIER_CODES,
+    Allocations,
+    Ints,
+    OwnedEnergy,
+    Readings,
+    energy_by_owner,
+)
+from energy.power.utilisation import Share, levels_of
 
 if TYPE_CHECKING:
     import duckdb
 
-MEASURED, INTEGRATED, MODELLED = range(3)
-_RULES = "chained over midnight, short gaps bridged"  # a version that follows other rules is reckoned again
+# a version that follows other rules is reckoned again
+_RULES = "chained over midnight, short gaps bridged, use and activity through the curve of states"
 
 
 def register_devices(connection: duckdb.DuckDBPyConnection) -> None:
@@ -46,8 +59,11 @@ def register_devices(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def attribute(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Bring ``core.device_hour`` up to date with the version's telemetry files and allocations, UTC day by UTC day."""
+def attribute(connection: duckdb.DuckDBPyConnection, folder: Path, share: Share) -> None:
+    """Bring ``core.device_hour`` up to date with the version's telemetry files and allocations, UTC day by UTC day.
+
+    ``share`` is the working share of chips of which only the share of time with a kernel was read.
+    """
     days: dict[int, list[str]] = {}
     for path, date in connection.execute(
         "SELECT partition_path, local_date FROM raw.telemetry_file ORDER BY partition_path"
@@ -63,15 +79,17 @@ def attribute(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     for number, paths in sorted(days.items()):
         held = _allocations(connection, number)
         curves = _curves(connection, number)
+        spans = _held_spans(connection, number)
         beside = [path for day in (number - 1, number, number + 1) for path in days.get(day, [])]
-        digest = _digest(beside, held, curves)
+        digest = _digest(beside, held, curves, Model(spans, share))
         kept |= dict.fromkeys(paths, digest)
         if any(done.get(path) != digest for path in paths):
             _clear(connection, number)
             for rows in day_rows.of(number):
                 counted = counted_intervals(rows, _limits(rows, curves))
                 insert_counter_hours(connection, number, rows, counted)
-                _insert(connection, number, energy_by_owner(_readings(rows, curves, counted), held))
+                readings = _readings(rows, curves, counted, Model(spans, share))
+                _insert(connection, number, energy_by_owner(readings, held))
     connection.execute("DELETE FROM core.attributed_file")
     _insert_rows(connection, kept)
 
@@ -100,26 +118,25 @@ def _allocations(connection: duckdb.DuckDBPyConnection, number: int) -> Allocati
     return Allocations(whole["allocation_key"], whole["device_key"], share, times["start_ms"], times["end_ms"])
 
 
-def _digest(paths: list[str], held: Allocations, curves: list[Curve]) -> str:
+def _held_spans(connection: duckdb.DuckDBPyConnection, number: int) -> HeldSpans:
+    """Return when devices were held, from the day before to the day after: neighbours judge readings alike."""
+    start = number * DAY_MS
+    rows = connection.execute(
+        "SELECT device_key, epoch_ms(start_utc) - ? AS start_ms, epoch_ms(end_utc) - ? AS end_ms FROM core.allocation "
+        "WHERE device_key IS NOT NULL AND epoch_ms(start_utc) < ? AND epoch_ms(end_utc) > ? ORDER BY ALL",
+        [start, start, start + 2 * DAY_MS, start - DAY_MS],
+    ).fetchnumpy()
+    return HeldSpans(*(np.asarray(rows[name]).astype(np.int64) for name in ("device_key", "start_ms", "end_ms")))
+
+
+def _digest(paths: list[str], held: Allocations, curves: list[Curve], model: Model) -> str:
     """Return what a day's result depends on; a file's path holds the hash of its content."""
     digest = hashlib.sha256("\n".join([_RULES, *paths]).encode())
-    for values in (held.allocation_key, held.device_key, held.share, held.start_ms, held.end_ms):
+    spans = model.spans
+    for values in (held.allocation_key, held.device_key, held.share, held.start_ms, held.end_ms, *spans):
         digest.update(np.ascontiguousarray(values).tobytes())
-    digest.update(repr(curves).encode())
+    digest.update(repr((curves, model.share)).encode())
     return digest.hexdigest()
-
-
-class Curve(NamedTuple):
-    """Idle and maximum watts of a device while its host holds one kind of chip, times in ms of the day.
-
-    From a day before it to a day after it, so that neighbours judge the readings beside midnight alike.
-    """
-
-    device_key: int
-    start_ms: int
-    end_ms: int
-    idle_w: float
-    tdp_w: float
 
 
 def _curves(connection: duckdb.DuckDBPyConnection, number: int) -> list[Curve]:
@@ -134,22 +151,10 @@ def _curves(connection: duckdb.DuckDBPyConnection, number: int) -> list[Curve]:
         [start, -DAY_MS, start, 2 * DAY_MS, start + 2 * DAY_MS, start - DAY_MS],
     ).fetchall()
     return [
-        Curve(int(device_key), max(-DAY_MS, int(begin)), min(2 * DAY_MS, int(end)), known.idle_w, known.tdp_w)
-        for device_key, known, begin, end in ((key, chip(name), begin, end) for key, name, begin, end in rows)
-        if known.idle_w is not None and known.tdp_w is not None
+        Curve(int(device_key), max(-DAY_MS, int(begin)), min(2 * DAY_MS, int(end)), levels_of(name))
+        for device_key, name, begin, end in rows
+        if chip(name).idle_w is not None and chip(name).tdp_w is not None
     ]
-
-
-def _modelled_w(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
-    """Return watts by utilisation; NaN where the chip is not known at that time."""
-    watts = np.full((rows["time_ms"].size, 2), np.nan)
-    begin = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="left")
-    finish = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="right")
-    for curve, first, last in zip(curves, begin.tolist(), finish.tolist(), strict=True):
-        time = rows["time_ms"][first:last]
-        watts[first:last][(time >= curve.start_ms) & (time < curve.end_ms)] = (curve.idle_w, curve.tdp_w)
-    modelled: npt.NDArray[np.float64] = chip_power.kernel(watts[:, 0], watts[:, 1], rows["utilisation_pct"] / 100.0)
-    return modelled
 
 
 def _limits(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
@@ -161,12 +166,12 @@ def _limits(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
     finish = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="right")
     for curve, first, last in zip(curves, begin.tolist(), finish.tolist(), strict=True):
         time = rows["time_ms"][first:last]
-        most[first:last][(time >= curve.start_ms) & (time < curve.end_ms)] = MOST_OF_TDP * curve.tdp_w * 1000
+        most[first:last][(time >= curve.start_ms) & (time < curve.end_ms)] = MOST_OF_TDP * curve.levels.limit_w * 1000
     return most
 
 
-def _readings(rows: Arrays, curves: list[Curve], counted: Counted) -> Readings:
-    """Turn stored rows into power by tier: energy first, then power, then utilisation through the curve.
+def _readings(rows: Arrays, curves: list[Curve], counted: Counted, model: Model) -> Readings:
+    """Turn stored rows into power by tier: energy first, then power, then activity or use through a model.
 
     A counter gives the energy until the device's next reading, also over readings that are missing in between. Short
     gaps are bridged, with the tier "modelled". A row that gives utilisation alone, of a chip that is not disclosed, is
@@ -186,7 +191,7 @@ def _readings(rows: Arrays, curves: list[Curve], counted: Counted) -> Readings:
     power[counted.is_good] = counted.power_milliw[counted.is_good]
     counted_ms[counted.is_good] = counted.interval_ms[counted.is_good]
     tier[counted.is_good] = MEASURED
-    keep = _modelled(rows, curves, power, tier, tier == MEASURED)
+    keep = modelled_rows(rows, curves, model, power, tier)
     at = np.flatnonzero(keep)
     may_bridge = _may_bridge(keep, at, counted)
     device, time = rows["device_key"].astype(np.int64), rows["time_ms"].astype(np.int64)
@@ -207,23 +212,6 @@ def _may_bridge(keep: npt.NDArray[np.bool_], at: Ints, counted: Counted) -> npt.
     return np.append((unclear[at[1:]] == unclear[at[:-1]]) & (np.diff(at) <= 2), False)
 
 
-def _modelled(
-    rows: Arrays, curves: list[Curve], power: Ints, tier: Ints, is_measured: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
-    """Give rows with utilisation alone the power of their chip's curve; return which rows say something."""
-    only_use = (power == NONE) & ~is_measured
-    keep = np.ones(power.size, bool)
-    keep[only_use & np.isnan(rows["utilisation_pct"])] = False  # a counter alone, whose interval is not known
-    only_use &= keep
-    if only_use.any():
-        modelled = _modelled_w({name: values[only_use] for name, values in rows.items()}, curves)
-        at = np.flatnonzero(only_use)
-        keep[at[~np.isfinite(modelled)]] = False
-        power[at] = np.where(np.isfinite(modelled), np.rint(np.nan_to_num(modelled) * 1000), 0).astype(np.int64)
-        tier[at] = MODELLED
-    return keep
-
-
 def _of_day(device: Ints, tier: Ints, sampling: Ints, held: Held, has_counted: bool) -> Readings:
     """Cut what stands for a part of the day out of a series, long parts in pieces of one sampling interval.
 
@@ -235,7 +223,7 @@ def _of_day(device: Ints, tier: Ints, sampling: Ints, held: Held, has_counted: b
     tiers = tier[row]
     has_bridges = bool(held.is_bridged.any())
     if has_bridges:
-        tiers[held.is_bridged[inside]] = MODELLED
+        tiers[held.is_bridged[inside]] = BRIDGED
     if not (has_bridges or has_counted):
         return Readings(device[row], start, power, end, tiers)
     step = sampling[row]
@@ -269,6 +257,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, number: int, owned: OwnedEner
             "sample_count": owned.sample_count,
             "covered_chip_ms": owned.covered_ms,
             "energy_chip_microj": owned.energy_microj,
+            "power_model": pa.array(np.array(POWER_MODELS, object)[owned.tier_code], pa.string()),
         }
     )
     connection.register("incoming", table)

@@ -17,12 +17,16 @@ from energy.catalogue.zones import zone
 from energy.errors import FactorError, SiteFileError
 from energy.facility.pue import pue_by_hour
 from energy.ledger import attribution
+from energy.ledger.hosts import sites_and_hosts
 from energy.ledger.layout import SETTING, bring_up_to_date, layout
-from energy.ledger.periods import ZoneSpan, described, hours_by_span
-from energy.ledger.site_file import OWN_READINGS, HostGroup, Site, SiteFile, expand_pattern
+from energy.ledger.periods import ZoneSpan, hours_by_span
+from energy.ledger.site_file import FILE_NAME, OWN_READINGS, SiteFile
 from energy.ledger.store import Build
+from energy.ledger.tables import first_row, insert, insert_rows
 from energy.power.accuracy import READING_ERROR
 from energy.power.defaults import OwnReadings, default_power, own_power
+from energy.power.states import OVERSHOOT
+from energy.power.utilisation import WORKING_SOURCE, Share, active_power_range, held_power, levels_of
 from energy.provenance import factor_basis
 from energy.schema import TABLES
 from energy.schema.ddl import comments
@@ -95,32 +99,6 @@ def create_views(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("COMMIT")
 
 
-def first_row(
-    connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[Any] | None = None
-) -> tuple[Any, ...] | None:
-    """Return the first row; fetches all, since an unfinished result holds the connection."""
-    rows = connection.execute(sql, parameters).fetchall()
-    return rows[0] if rows else None
-
-
-def insert(connection: duckdb.DuckDBPyConnection, table_name: str, columns: dict[str, Any]) -> None:
-    """Append columns (lists or arrays, in the table's names) to a table."""
-    import pyarrow as pa
-
-    rows = pa.table(columns)
-    if rows.num_rows:
-        names = ", ".join(rows.column_names)
-        connection.register("incoming", rows)
-        connection.execute(f"INSERT INTO {table_name} ({names}) SELECT {names} FROM incoming")
-        connection.unregister("incoming")
-
-
-def insert_rows(connection: duckdb.DuckDBPyConnection, table_name: str, rows: list[dict[str, Any]]) -> None:
-    """Append rows given as dicts of equal keys."""
-    if rows:
-        insert(connection, table_name, {name: [row[name] for row in rows] for name in rows[0]})
-
-
 def build(work: Build, site_file: SiteFile) -> None:
     """Rebuild everything that follows from the raw rows, the telemetry and ``site.yaml``.
 
@@ -132,7 +110,7 @@ def build(work: Build, site_file: SiteFile) -> None:
     connection = work.connection
     for name in _REBUILT:
         connection.execute(f"DELETE FROM {name}")
-    _sites_and_hosts(connection, site_file)
+    node_sources = sites_and_hosts(connection, site_file)
     attribution.register_devices(connection)
     _run(connection, "10_log_window")
     _run(connection, "20_job")
@@ -140,14 +118,14 @@ def build(work: Build, site_file: SiteFile) -> None:
     _run(connection, "30_allocation")
     _run(connection, "40_calendar_hour", {"timezone": site_file.reporting_timezone})
     _chips(connection)
-    attribution.attribute(connection, work.folder)
+    attribution.attribute(connection, work.folder, site_file.working_share())
     _chip_power(connection, site_file)
     _run(connection, "50_installed_hour")
     _run(connection, "55_device_missing_hour")
-    _run(connection, "60_energy_hour", {"reading_error": READING_ERROR.fraction})
+    _run(connection, "60_energy_hour", {"reading_error": READING_ERROR.fraction, "overshoot": OVERSHOOT})
     _pue(connection, site_file)
     _factors(connection, site_file)
-    _settings(connection, site_file)
+    _settings(connection, site_file, node_sources)
     create_views(connection)
 
 
@@ -157,103 +135,6 @@ def _run(connection: duckdb.DuckDBPyConnection, name: str, parameters: dict[str,
     for statement in connection.extract_statements(text):
         wanted = {key: value for key, value in (parameters or {}).items() if f"${key}" in statement.query}
         connection.execute(statement, wanted or None)
-
-
-def _sites_and_hosts(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
-    insert_rows(
-        connection,
-        "core.site",
-        [
-            {
-                "site_id": site_id,
-                "site_name": site.name or site_id,
-                "zone_id": _zone_text(site_id, site),
-                "timezone": site.timezone,
-            }
-            for site_id, site in site_file.sites.items()
-        ],
-    )
-    rows = [
-        _host_row(site_file, site_id, site, group, name)
-        for site_id, site in site_file.sites.items()
-        for group in site.hosts
-        for name in expand_pattern(group.pattern)
-    ]
-    described = {row["host"] for row in rows}
-    inventory = connection.execute(
-        "SELECT host, site_id, chip_id, chip_name_given, installed_chip_count, from_utc, to_utc FROM raw.host "
-        "QUALIFY row_number() OVER (PARTITION BY host, from_utc ORDER BY batch_id DESC) = 1 ORDER BY host, from_utc"
-    ).fetchall()
-    for host, site_id, chip_id, given, count, start, end in inventory:
-        if host not in described and site_id in site_file.sites:  # site.yaml wins over an inventory
-            overhead = site_file.sites[site_id].node_overhead
-            rows.append(
-                {
-                    "host": host,
-                    "site_id": site_id,
-                    "chip_id": chip_id,
-                    "chip_name_given": given,
-                    "installed_chip_count": count,
-                    "node_overhead": overhead.value,
-                    "node_overhead_low": overhead.least,
-                    "node_overhead_high": overhead.most,
-                    "from_utc": start,
-                    "to_utc": end,
-                    "status": "given",
-                }
-            )
-    insert_rows(connection, "core.host", rows)
-    _check_hosts_once(connection)
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE site_overhead (site_id VARCHAR, node_overhead DOUBLE, "
-        "node_overhead_low DOUBLE, node_overhead_high DOUBLE)"
-    )
-    insert_rows(
-        connection,
-        "site_overhead",
-        [
-            {
-                "site_id": site_id,
-                "node_overhead": site.node_overhead.value,
-                "node_overhead_low": site.node_overhead.least,
-                "node_overhead_high": site.node_overhead.most,
-            }
-            for site_id, site in site_file.sites.items()
-        ],
-    )
-
-
-def _host_row(site_file: SiteFile, site_id: str, site: Site, group: HostGroup, name: str) -> dict[str, Any]:
-    overhead = group.node_overhead or site.node_overhead
-    return {
-        "host": name,
-        "site_id": site_id,
-        "chip_id": site_file.chip_of_name(group.chip),
-        "chip_name_given": group.chip,
-        "installed_chip_count": group.chips,
-        "node_overhead": overhead.value,
-        "node_overhead_low": overhead.least,
-        "node_overhead_high": overhead.most,
-        "from_utc": group.start,
-        "to_utc": group.end,
-        "status": "given",
-    }
-
-
-def _check_hosts_once(connection: duckdb.DuckDBPyConnection) -> None:
-    """Refuse a host that is in two places at once: its boards would count twice."""
-    twice = first_row(
-        connection,
-        "SELECT a.host, a.site_id, b.site_id FROM core.host AS a JOIN core.host AS b ON a.host = b.host "
-        "AND a.rowid < b.rowid AND coalesce(a.from_utc, TIMESTAMPTZ '0001-01-01 00:00:00+00') < "
-        "coalesce(b.to_utc, TIMESTAMPTZ '9999-01-01 00:00:00+00') AND coalesce(b.from_utc, "
-        "TIMESTAMPTZ '0001-01-01 00:00:00+00') < coalesce(a.to_utc, TIMESTAMPTZ '9999-01-01 00:00:00+00') LIMIT 1",
-    )
-    if twice is not None:
-        raise SiteFileError(
-            f"Host {twice[0]} is described twice for the same time (sites {twice[1]} and {twice[2]}): each board "
-            "counts once. Remove one, or give them from and to."
-        )
 
 
 def _chips(connection: duckdb.DuckDBPyConnection) -> None:
@@ -284,11 +165,14 @@ def _chips(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _chip_power(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
     """Set the watts of chips without a reading: by the catalogue, or by the ledger's own readings where asked for."""
-    usual = site_file.default_utilisation
-    utilisation = (usual.value, usual.least, usual.most)
+    share = site_file.working_share()
     names = connection.execute("SELECT chip_id FROM ref.chip ORDER BY chip_id").fetchall()
     known = [item for item in (chip(name) for (name,) in names) if item.tdp_w is not None and item.idle_w is not None]
-    states = {(item.chip_id, state): default_power(item, state, utilisation) for item in known for state in _STATES}
+    states = {
+        (item.chip_id, state): default_power(item, state, share, site_file.default_idle)
+        for item in known
+        for state in _STATES
+    }
     if site_file.default_power == OWN_READINGS:
         text = (SQL_FOLDER / "build" / "45_own_power.sql").read_text(encoding="utf-8")
         for row in connection.execute(text).fetchall():
@@ -297,6 +181,35 @@ def _chip_power(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> N
                 states[own.chip_id, own.chip_state] = own_power(own, states[own.chip_id, own.chip_state])
     rows = [{name: getattr(item, name) for name in item.__slots__} for item in states.values()]
     insert_rows(connection, "ref.chip_power", rows)
+    _model_ranges(connection, known, share)
+
+
+def _model_ranges(connection: duckdb.DuckDBPyConnection, known: list[Chip], share: Share) -> None:
+    """Set the 95 % ranges of power that was modelled: of chips without and with kernels, and of active ones."""
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE power_model (chip_id VARCHAR, limit_w DOUBLE, idle_w DOUBLE, idle_low_w DOUBLE, "
+        "idle_high_w DOUBLE, running_w DOUBLE, running_low_w DOUBLE, running_high_w DOUBLE, active_low_ratio DOUBLE, "
+        "active_high_ratio DOUBLE)"
+    )
+    rows = []
+    for item in known:
+        levels = levels_of(item.chip_id)
+        running, active = held_power(levels, share), active_power_range(levels)
+        rows.append(
+            {
+                "chip_id": item.chip_id,
+                "limit_w": levels.limit_w,
+                "idle_w": levels.idle.value,
+                "idle_low_w": levels.idle.low,
+                "idle_high_w": levels.context.high,  # whether a process holds a chip without a kernel is not known
+                "running_w": running.value,
+                "running_low_w": running.low,
+                "running_high_w": running.high,
+                "active_low_ratio": active.low / active.value,
+                "active_high_ratio": active.high / active.value,
+            }
+        )
+    insert_rows(connection, "power_model", rows)
 
 
 def _hours_by_site(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
@@ -344,11 +257,6 @@ def _pue(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
                 "status": ["given"] * hours.size,
             },
         )
-
-
-def _zone_text(site_id: str, site: Site) -> str:
-    spans = site.zone_spans(site_id)
-    return described(spans, [zone(span.zone).zone_id for span in spans], site.timezone)
 
 
 def zones_of(site_file: SiteFile, site_id: str, span: ZoneSpan) -> SiteZones:
@@ -435,17 +343,20 @@ def _factor_row(factor_id: str) -> dict[str, Any]:
     }
 
 
-def _settings(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
+def _settings(connection: duckdb.DuckDBPyConnection, site_file: SiteFile, node_sources: list[str]) -> None:
     from energy import __version__
 
-    usual = site_file.default_utilisation
+    share = site_file.working_share()
     chosen = {
         "entity": site_file.entity,
         "consolidation": site_file.consolidation,
         "reporting_timezone": site_file.reporting_timezone,
         "factor_policy": site_file.factor_policy,
         "default_power": site_file.default_power,
-        "default_utilisation": f"{usual.value:g} ({usual.least:g} to {usual.most:g})",
+        "default_working_share": f"{share.value:g} ({share.low:g} to {share.high:g})",
+        "default_working_share_source": WORKING_SOURCE if site_file.default_working_share is None else FILE_NAME,
+        "default_idle": site_file.default_idle,
+        "node_overhead_source": " | ".join(node_sources) or FILE_NAME,
         "chip_dialect": site_file.chip_dialect or "",
         "basis_mix": site_file.basis_mix or "",
         "undisclosed_chips": ", ".join(site_file.undisclosed_chips),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from energy.ledger.telemetry import NONE, NOT_KNOWN_MS, Arrays, combined, read_day, together
+from energy.ledger.telemetry import NONE, NOT_KNOWN_MS, Arrays, combined, not_read, read_day, together
 from energy.power.counters import boundary_rows
 from energy.power.readings import DAY_MS, sort_order
 
@@ -84,11 +84,10 @@ def _joined(rows: Arrays, before: Arrays | None, after: Arrays | None) -> Arrays
     key = extra["device_key"][order]
     first, last = np.searchsorted(device, key, side="left"), np.searchsorted(device, key, side="right")
     at = np.where(extra["time_ms"][order] < 0, first, last)
-    if "counter_range_microj" in extra and "counter_range_microj" not in rows:
-        rows = rows | {"counter_range_microj": np.full(device.size, NONE, np.int64)}
+    rows = rows | {name: not_read(name, device.size) for name in extra if name not in rows}
     joined = {}
     for name, values in rows.items():
-        added = extra[name][order] if name in extra else np.full(at.size, NONE, values.dtype)
+        added = extra[name][order] if name in extra else not_read(name, at.size)
         if values.dtype == np.int64 and max(int(values.max()), int(added.max())) == NONE:
             joined[name] = np.full(values.size + at.size, NONE, np.int64)  # several times faster than to insert
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from energy.ledger.build import insert_rows
+from energy.ledger.tables import insert_rows
 
 if TYPE_CHECKING:
     import duckdb

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from energy.errors import EnergyError, LedgerError
+from energy.ledger.model_check import inside_ranges
 from energy.ledger.reader import Ledger
 from energy.ledger.site_file import FILE_NAME, read_site_file
 from energy.ledger.store import LINK_NAME, version_of
@@ -86,6 +87,7 @@ def _command(words: str, folder: Path) -> str:
 
 _MOST_LISTED = 10
 _COUNTER_APART_PCT = 5.0
+_MOSTLY_INSIDE_PCT = 80.0
 _RANK = {"missing": 0, "check": 1, "good": 2}
 
 
@@ -165,6 +167,27 @@ def _tiers(ledger: Ledger, folder: Path) -> list[Finding]:
     read = _percent(sum(row["chip_h"] for row in rows if row["tier"] in ("measured", "integrated")), hours)
     remedy = "" if read > 90 else _command("ingest power FILE", folder)
     return [Finding("good" if read > 90 else "check", f"how the energy is known: {text}", remedy)]
+
+
+def _model(ledger: Ledger, folder: Path) -> list[Finding]:
+    """Say how the boards that were read lie against the power that boards without a reading take."""
+    found = inside_ranges(ledger, read_site_file(folder))
+    findings = []
+    for state in ("busy", "idle"):
+        rows = [row for row in found if row.chip_state == state]
+        hours = sum(row.chip_h for row in rows)
+        if not hours:
+            continue
+        inside80, inside95 = (
+            _percent(sum(getattr(row, name) for row in rows), hours) for name in ("inside80_chip_h", "inside95_chip_h")
+        )
+        apart = _percent(sum(row.model_kwh - row.read_kwh for row in rows), sum(row.read_kwh for row in rows))
+        text = (
+            f"of your own readings of {state} boards ({hours:,.0f} chip-hours) {inside80:.0f} % lie inside the 80 % "
+            f"and {inside95:.0f} % inside the 95 % range of power by the catalogue, apart by {apart:+.0f} % in energy"
+        )
+        findings.append(Finding("good" if inside95 >= _MOSTLY_INSIDE_PCT else "check", text, ""))
+    return findings
 
 
 def _undisclosed(ledger: Ledger, folder: Path) -> list[Finding]:
@@ -294,6 +317,7 @@ _LOOKS = (
     _quarters,
     _windows,
     _tiers,
+    _model,
     _undisclosed,
     _unplaced,
     _over_full,

@@ -17,12 +17,13 @@ from energy.importers.progress import followed, watched
 from energy.importers.reading_rows import time_text_in_name
 from energy.importers.tabular import header_of
 from energy.importers.text_input import check_readable
-from energy.ledger.build import build, create_schema, first_row, insert_rows
+from energy.ledger.build import build, create_schema
 from energy.ledger.fleet import context_of, follow
 from energy.ledger.known_jobs import with_chip_counts
 from energy.ledger.rows import Counts, append_rows, insert_rejects
 from energy.ledger.site_file import SiteFile, read_site_file
 from energy.ledger.store import Build, next_version, published
+from energy.ledger.tables import first_row, insert_rows
 
 _ROW_TABLES = ("raw.job", "raw.allocation", "raw.host", "raw.rejects", "raw.batch")
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from energy.errors import InputFileError
 from energy.importers import Context
 from energy.importers.base import Reject, rejects_table
+from energy.importers.kinds import ACTIVITY
 from energy.importers.places import outside_periods
 from energy.ledger.devices import NODE_INDEX, Devices
 from energy.ledger.fleet import HostSites
@@ -104,10 +105,10 @@ def _placed(table: pa.Table, kind: str, context: Context, sites: HostSites) -> t
         )
     table = _filter(table, ~(bad | away))
     if kind == "board_readings" and table.num_rows:
-        used = table.column("utilisation_pct").combine_chunks()
         part = pc.is_valid(table.column("instance").combine_chunks())
-        whole = pc.if_else(part, pa.scalar(None, pa.float32()), used)
-        table = table.set_column(table.column_names.index("utilisation_pct"), "utilisation_pct", whole)
+        for name in ("utilisation_pct", *ACTIVITY):
+            whole = pc.if_else(part, pa.scalar(None, pa.float32()), table.column(name).combine_chunks())
+            table = table.set_column(table.column_names.index(name), name, whole)
     return table, rejects_table(rejects)
 
 

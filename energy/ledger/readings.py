@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from energy.errors import EnergyError, MappingError
 from energy.importers import Context
 from energy.importers.mapping import Mapping
-from energy.ledger.build import insert_rows
 from energy.ledger.devices import Devices
 from energy.ledger.fleet import HostSites
 from energy.ledger.rows import Counts, insert_rejects
 from energy.ledger.store import Build
+from energy.ledger.tables import insert_rows
 from energy.ledger.telemetry import DayFile, Stage, Staged, day_number, read_all, write_day
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from energy.ledger.build import insert
+from energy.ledger.tables import insert
 
 if TYPE_CHECKING:
     import duckdb

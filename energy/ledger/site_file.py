@@ -29,6 +29,7 @@ from energy.errors import BasisError, EnergyError, SiteFileError, did_you_mean
 from energy.facility.pue import PuePeriod
 from energy.importers.yaml_text import parse_yaml, read_text
 from energy.ledger.periods import ZonePeriod, ZoneSpan, check_span, date_or_moment, midnight, zone_spans
+from energy.power.utilisation import WORKING_SHARE, Share, share_of
 from energy.provenance import read_mixes
 
 FILE_NAME = "site.yaml"
@@ -99,12 +100,15 @@ class HostGroup(_Frozen):
     start: datetime | None = Field(None, alias="from")
     end: datetime | None = Field(None, alias="to")
     node_overhead: Ratio | None = None
+    node: str | None = None
 
     _start = field_validator("start", "end", mode="before")(_moment)
 
     @model_validator(mode="after")
     def _forward(self) -> HostGroup:
         check_span(self.start, self.end)
+        if self.node is not None and self.node_overhead is not None:
+            raise ValueError("node and node_overhead both say what the host takes beyond its boards: give one")
         return self
 
 
@@ -127,7 +131,7 @@ class Site(_Frozen):
     boundary: str | None = None
     timezone: str = "UTC"
     pue: tuple[Period, ...] = Field(min_length=1)
-    node_overhead: Ratio
+    node_overhead: Ratio | None = None
     hosts: tuple[HostGroup, ...] = ()
 
     @field_validator("pue", mode="before")
@@ -167,8 +171,14 @@ class SiteFile(_Frozen):
     chip_dialect: str | None = None
     undisclosed_chips: tuple[str, ...] = ()
     default_power: Literal["catalogue", "own readings"] = CATALOGUE
-    default_utilisation: Ratio = Ratio(value=0.5, low=0.0, high=1.0)
+    default_working_share: Ratio | None = None
+    default_idle: Literal["bare", "context"] = "bare"
     sites: dict[str, Site]
+
+    def working_share(self) -> Share:
+        """Return how far chips work on which kernels run: as the file states, or as in fleets that were measured."""
+        stated = self.default_working_share
+        return WORKING_SHARE if stated is None else share_of(stated.value, stated.least, stated.most)
 
     @field_validator("basis_mix")
     @classmethod
@@ -244,6 +254,11 @@ def parse_site_file(text: str) -> SiteFile:
     data = parse_yaml(text, FILE_NAME, SiteFileError)
     if not isinstance(data, dict) or not isinstance(data.get("sites"), dict) or not data["sites"]:
         raise SiteFileError(f"{FILE_NAME}: no sites. Name at least one under `sites:` (docs/site_file.md).")
+    if "default_utilisation" in data:
+        raise SiteFileError(
+            f"{FILE_NAME}: default_utilisation is no longer read, since power is no straight line from idle to the "
+            "limit: write default_working_share (0: idle with context, 1: working), or remove it."
+        )
     try:
         parsed = SiteFile.model_validate(data)
     except ValidationError as error:
@@ -306,7 +321,8 @@ def _check(parsed: SiteFile) -> None:
                 )
         if site.boundary not in (None, "direct", "lifecycle"):
             raise SiteFileError(f"{where}.boundary: use direct or lifecycle, got {site.boundary}.")
-        for ratio in (*site.pue, site.node_overhead, *(g.node_overhead for g in site.hosts if g.node_overhead)):
+        stated = (site.node_overhead, *(group.node_overhead for group in site.hosts))
+        for ratio in (*site.pue, *(ratio for ratio in stated if ratio is not None)):
             if ratio.least < 1:
                 raise SiteFileError(
                     f"{where}: PUE and node_overhead are at least 1: they divide a larger energy by a part of it. "
@@ -318,10 +334,11 @@ def _check_values(parsed: SiteFile) -> None:
     if parsed.chip_dialect is not None and parsed.chip_dialect not in chip_dialects():
         near = did_you_mean(parsed.chip_dialect, chip_dialects())
         raise SiteFileError(f"{FILE_NAME}: chip_dialect {parsed.chip_dialect}: use {', '.join(chip_dialects())}.{near}")
-    usual = parsed.default_utilisation
-    if not 0 <= usual.least <= usual.most <= 1:
+    stated = parsed.default_working_share
+    if stated is not None and not 0 <= stated.least <= stated.most <= 1:
         raise SiteFileError(
-            f"{FILE_NAME}: default_utilisation is a share between 0 and 1; you wrote {usual.least:g} to {usual.most:g}."
+            f"{FILE_NAME}: default_working_share is a share between 0 and 1; you wrote {stated.least:g} to "
+            f"{stated.most:g}."
         )
 
 

@@ -21,7 +21,7 @@ sites:
     # hourly_zone: US-CISO             # adds the hourly method where the catalogue has hours
     timezone: UTC
     pue: {{value: 1.3, low: 1.2, high: 1.5}}            # site meter over IT; give your own, by period if it changes
-    node_overhead: {{value: 1.3, low: 1.25, high: 1.35}} # plug over boards; rule of thumb for air cooling, unverified
+    node_overhead: {{value: 1.3, low: 1.25, high: 1.35}} # plug over boards, unverified; without it: a model
     hosts:
       - {{pattern: "node-[001-004]", chip: NVIDIA H100 80GB HBM3, chips: 8}}
 """

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from energy.errors import InputFileError, LedgerError
 from energy.importers.base import Reject, rejects_table
+from energy.importers.kinds import ACTIVITY
 from energy.ledger.store import TELEMETRY_FOLDER
 from energy.power.readings import DAY_MS, sort_order
 
@@ -44,10 +45,11 @@ COLUMNS = (
     ("counter_range_microj", np.int64),
     ("interval_ms", np.int32),
     ("batch_id", np.int32),
+    *((name, np.float32) for name in ACTIVITY),
 )
 _REPEATING = ["device_key", "utilisation_pct", "interval_ms", "batch_id"]
-_READ = ("power_milliw", "energy_microj", "counter_microj", "counter_range_microj", "utilisation_pct")
-_RANGE = "counter_range_microj"
+_READ = ("power_milliw", "energy_microj", "counter_microj", "counter_range_microj", "utilisation_pct", *ACTIVITY)
+_OPTIONAL = ("counter_range_microj", *ACTIVITY)  # few files have them
 _WIDE = ("energy_microj", "counter_microj", "counter_range_microj")  # most files have none: eight bytes a row less
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -138,6 +140,9 @@ class Stage:
         for name in _WIDE:
             if name in table.column_names and table.column(name).null_count < table.num_rows:
                 arrays[name] = _numbers(table, name, np.int64, NONE)
+        for name in ACTIVITY:
+            if name in table.column_names and table.column(name).null_count < table.num_rows:
+                arrays[name] = _numbers(table, name, np.float32, np.nan)
         day = time // DAY_MS
         sites, _ = _distinct(site)
         for site_number in sites.tolist():
@@ -282,11 +287,14 @@ def together(parts: list[Arrays]) -> Arrays:
         return parts[0]
     names = list(dict.fromkeys(name for part in parts for name in part))
     return {
-        name: np.concatenate(
-            [part[name] if name in part else np.full(part["time_ms"].size, NONE, np.int64) for part in parts]
-        )
+        name: np.concatenate([part[name] if name in part else not_read(name, part["time_ms"].size) for part in parts])
         for name in names
     }
+
+
+def not_read(name: str, size: int) -> npt.NDArray[Any]:
+    """Return a column of a quantity that nobody read."""
+    return np.full(size, np.nan, np.float32) if name in ACTIVITY else np.full(size, NONE, np.int64)
 
 
 def merge_days(parts: list[Arrays]) -> Arrays:
@@ -414,6 +422,8 @@ def _said(rows: Arrays, row: int) -> str:
     parts += [f"counter {counter / 1e6:.16g} J"] if counter != NONE else []
     parts += [f"of a range of {span / 1e6:.16g} J"] if span != NONE else []
     parts += [f"{used:g} % used"] if not np.isnan(used) else []
+    for name in (name for name in ACTIVITY if name in rows and not np.isnan(rows[name][row])):
+        parts.append(f"{name.removesuffix('_pct').replace('_', ' ')} {rows[name][row]:g} %")
     return ", ".join(parts)
 
 
@@ -472,7 +482,7 @@ def write_day(folder: Path, key: tuple[str, int], rows: Arrays) -> DayFile:
 def read_all(path: Path) -> Arrays:
     """Read one day's rows as arrays in the order of device and time, those that several files gave as well.
 
-    The range of counters is there only where some file of the day tells it.
+    The range of counters and the activity of parts are there only where some file of the day tells them.
 
     Raises
     ------
@@ -491,7 +501,7 @@ def read_all(path: Path) -> Arrays:
     return {
         name: _numbers(table, name, kind, np.nan if kind is np.float32 else NONE)
         for name, kind in COLUMNS
-        if name != _RANGE or (name in table.column_names and table.column(name).null_count < table.num_rows)
+        if name not in _OPTIONAL or (name in table.column_names and table.column(name).null_count < table.num_rows)
     }
 
 

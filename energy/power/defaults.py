@@ -1,29 +1,33 @@
-"""Power of a chip of which nothing was read: by state, with a range, from the catalogue."""
+"""Power of a chip of which nothing was read: by state, with ranges, from the curve of its states."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from energy.catalogue.chips import Chip
-from energy.errors import CatalogueError
-from energy.power.chip import chip_power
-from energy.units import quantity
+from energy.errors import PowerError
+from energy.power.utilisation import DEFAULT_LOAD, WORKING_SHARE, WORKING_SOURCE, Share, Watts, held_power, levels_of
+
+#: What chips stand with that no job holds: no process, or a process that keeps the clocks up.
+BARE, CONTEXT = "bare", "context"
 
 
 @dataclass(frozen=True, slots=True)
 class DefaultPower:
-    """Watts of one chip in one state (95 % range), and where they come from."""
+    """Watts of one chip in one state (80 % and 95 % ranges), and where they come from."""
 
     chip_id: str
     chip_state: str
     power_chip_w: float
+    power_chip_low80_w: float
+    power_chip_high80_w: float
     power_chip_low_w: float
     power_chip_high_w: float
     source: str
     status: str
 
 
-def default_power(chip: Chip, state: str, utilisation: tuple[float, float, float] = (0.5, 0.0, 1.0)) -> DefaultPower:
+def default_power(chip: Chip, state: str, share: Share = WORKING_SHARE, idle: str = BARE) -> DefaultPower:
     """Return the power of one chip that is busy or idle and was not read.
 
     Parameters
@@ -31,9 +35,12 @@ def default_power(chip: Chip, state: str, utilisation: tuple[float, float, float
     chip : Chip
         Of the catalogue.
     state : str
-        ``busy``: given to a job, at the default utilisation; ``idle``: given to none.
-    utilisation : tuple of float
-        Value, low, high of the default utilisation, from ``site.yaml``; by default half way, anywhere from 0 to 1.
+        ``busy``: held by a job, kernels of unknown load run; ``idle``: held by none.
+    share : Share
+        How far a busy chip works, from idle with context (0) to the default load (1): as ``site.yaml`` states, or as
+        in the fleets that were measured.
+    idle : str
+        What idle chips stand with: ``bare`` (no process) or ``context`` (a process holds them).
 
     Returns
     -------
@@ -42,35 +49,44 @@ def default_power(chip: Chip, state: str, utilisation: tuple[float, float, float
 
     Raises
     ------
-    CatalogueError
-        The catalogue has no maximum power for the chip.
+    PowerError
+        The catalogue has no maximum or no idle power for the chip; the state is not known.
 
     Examples
     --------
     >>> from energy.catalogue.chips import chip
     >>> busy = default_power(chip("nvidia_a100_sxm4_80"), "busy")
-    >>> busy.power_chip_w > busy.power_chip_low_w
-    True
+    >>> round(busy.power_chip_w), default_power(chip("nvidia_a100_sxm4_80"), "idle").power_chip_w
+    (235, 62.0)
 
     """
+    if state not in ("busy", "idle"):
+        raise PowerError(f"{chip.chip_id}: the state {state} has no default power: use busy or idle.")
     if chip.tdp_w is None or chip.idle_w is None:
-        raise CatalogueError(f"{chip.chip_id} has no maximum power in the catalogue: its energy cannot be estimated.")
+        raise PowerError(
+            f"{chip.chip_id} has no maximum or idle power in the catalogue: its energy cannot be estimated."
+        )
+    levels = levels_of(chip.chip_id)
     cited = "; ".join(chip.source)
-    low_idle = chip.idle_w if chip.idle_low_w is None else chip.idle_low_w
-    high_idle = chip.idle_w if chip.idle_high_w is None else chip.idle_high_w
-    if state == "idle":
-        source = f"idle power of {chip.chip_id} ({chip.idle_status}): {cited}"
-        return DefaultPower(chip.chip_id, state, chip.idle_w, low_idle, high_idle, source, "default")
-    limit = quantity(chip.tdp_w, "W_chip/chip")
-    value, low, high = (
-        float(chip_power(quantity(idle, "W_chip/chip"), limit, share).magnitude)
-        for idle, share in zip((chip.idle_w, low_idle, high_idle), utilisation, strict=True)
+    if state == "busy":
+        whose = WORKING_SOURCE if share == WORKING_SHARE else "as site.yaml states"
+        source = (
+            f"kernels run: {100 * share.value:g} % of the way from idle with context, {levels.context.value:.0f} W, to "
+            f"work at {100 * DEFAULT_LOAD.compute:g} % of peak, {levels.working_w:.0f} W ({whose}); {levels.source}; "
+            f"maximum {levels.limit_w:g} W: {cited}"
+        )
+        return _default(chip.chip_id, state, held_power(levels, share), source)
+    if idle == CONTEXT:
+        return _default(chip.chip_id, state, levels.context, f"idle with a process on it: {levels.source}; {cited}")
+    return _default(
+        chip.chip_id, state, levels.idle, f"bare idle power of {chip.chip_id} ({chip.idle_status}): {cited}"
     )
-    source = (
-        f"straight line from idle to {chip.tdp_kind} {chip.tdp_w:g} W at a default utilisation of "
-        f"{100 * utilisation[0]:g} % ({100 * utilisation[1]:g} to {100 * utilisation[2]:g} %): {cited}"
+
+
+def _default(chip_id: str, state: str, watts: Watts, source: str) -> DefaultPower:
+    return DefaultPower(
+        chip_id, state, watts.value, watts.low80, watts.high80, watts.low, watts.high, source, "default"
     )
-    return DefaultPower(chip.chip_id, state, value, low, high, source, "default")
 
 
 LEAST_CHIP_HOURS = 24.0
@@ -84,6 +100,8 @@ class OwnReadings:
     chip_id: str
     chip_state: str
     power_chip_w: float
+    power_chip_low80_w: float
+    power_chip_high80_w: float
     power_chip_low_w: float
     power_chip_high_w: float
     chip_h: float
@@ -109,8 +127,8 @@ def own_power(own: OwnReadings, catalogue: DefaultPower) -> DefaultPower:
 
     Examples
     --------
-    >>> few = OwnReadings("a", "idle", 50.0, 48.0, 52.0, 2.0, 1, 1)
-    >>> own_power(few, DefaultPower("a", "idle", 60.0, 32.0, 100.0, "datasheet", "default")).power_chip_w
+    >>> few = OwnReadings("a", "idle", 50.0, 49.0, 51.0, 48.0, 52.0, 2.0, 1, 1)
+    >>> own_power(few, DefaultPower("a", "idle", 60.0, 50.0, 80.0, 32.0, 100.0, "datasheet", "default")).power_chip_w
     60.0
 
     """
@@ -121,6 +139,8 @@ def own_power(own: OwnReadings, catalogue: DefaultPower) -> DefaultPower:
         own.chip_id,
         own.chip_state,
         own.power_chip_w,
+        min(own.power_chip_low80_w, own.power_chip_w),
+        max(own.power_chip_high80_w, own.power_chip_w),
         min(own.power_chip_low_w, own.power_chip_w),
         max(own.power_chip_high_w, own.power_chip_w),
         f"mean of own readings of {own.chip_state} boards, {extent}, {own.board_days} board-days",

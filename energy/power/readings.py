@@ -17,7 +17,10 @@ Ints = npt.NDArray[np.int64]
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 _TIME_BITS = 37  # a day has 8.64e7 ms < 2**37, which leaves 26 bits for devices in one int64 key
-TIER_CODES = ("measured", "integrated", "modelled")
+TIER_CODES = ("measured", "integrated", "modelled", "modelled", "modelled")
+#: By what a tier code was modelled: their ranges differ, so they are kept apart.
+POWER_MODELS = (None, None, "bridge", "kernel time", "activity")
+MEASURED, INTEGRATED, BRIDGED, BY_KERNEL_TIME, BY_ACTIVITY = range(5)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ UNITS: dict[str, UnitWords] = {
     "kWh_facility/chip*h": UnitWords("Wh", _K, per="/chip-hour", boundary="facility"),
     "gCO2e/chip*h": UnitWords("gCO2e", per="/chip-hour"),
     "gCO2e/kWh_facility": UnitWords(words="g/kWh"),
+    "gCO2e/kWh_generation": UnitWords(words="g/kWh"),
+    "MWh_generation": UnitWords("Wh", _K * _K, boundary="generation"),
     "kWh_facility/kWh_it": UnitWords(words="ratio", decimals=2),
     "kWh_it/kWh_chip": UnitWords(words="ratio", decimals=2),
 }

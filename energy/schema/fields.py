@@ -90,6 +90,12 @@ _ALL: list[Field] = [
     _text("chip_name_given", "Chip as the log or site.yaml writes it."),
     _text("tier", "How the energy is known, best first; missing: not known, and energy is null, never 0.", TIERS),
     _text(
+        "power_model",
+        "By what power was modelled: a short gap bridged, the share of time with a kernel (GPU_UTIL), activity of the "
+        "chip's parts. Null: it was read.",
+        ("bridge", "kernel time", "activity"),
+    ),
+    _text(
         "attribution",
         "How energy came to its owner: by the device's own reading, by share of the host, by the job's own, none.",
         ATTRIBUTIONS,
@@ -125,6 +131,8 @@ _ALL: list[Field] = [
     Field("chip_count", "DOUBLE", "chip", "Chips given to the job; thousandths of one are possible.", "no", minimum=0),
     Field("installed_chip_count", "INTEGER", "chip", "Chips of the host.", additive="no", minimum=0),
     _rate("power_chip_w", "W_chip/chip", "Electrical power of one chip at its board.", "chip_h"),
+    _rate("power_chip_low80_w", "W_chip/chip", "Low end of the 80 % range of a chip's power.", "chip_h"),
+    _rate("power_chip_high80_w", "W_chip/chip", "High end of the 80 % range of a chip's power.", "chip_h"),
     _rate("power_chip_low_w", "W_chip/chip", "Low end of the 95 % range of a chip's power.", "chip_h"),
     _rate("power_chip_high_w", "W_chip/chip", "High end of the 95 % range of a chip's power.", "chip_h"),
     _text("chip_state", "busy: given to a job; idle: given to none.", ("busy", "idle")),

@@ -102,7 +102,10 @@ _REF = [
         "ref",
         "chip_power",
         "power of a chip without a reading, by state",
-        _columns("chip_id! chip_state! power_chip_w! power_chip_low_w! power_chip_high_w! source! status!"),
+        _columns(
+            "chip_id! chip_state! power_chip_w! power_chip_low80_w! power_chip_high80_w! power_chip_low_w! "
+            "power_chip_high_w! source! status!"
+        ),
         key=("chip_id", "chip_state"),
     ),
     Table(
@@ -178,7 +181,9 @@ _CORE = [
         "core",
         "device_hour",
         "one device, hour, owner and tier with readings",
-        _columns("device_key! hour_utc! allocation_key tier! sample_count! covered_chip_ms! energy_chip_microj!"),
+        _columns(
+            "device_key! hour_utc! allocation_key tier! sample_count! covered_chip_ms! energy_chip_microj! power_model"
+        ),
         note="Whole microjoules; device time that no allocation claims has no allocation_key.",
     ),
     Table(

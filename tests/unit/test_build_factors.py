@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tiny_fleet import Fleet, at, host, job, site
+from tiny_fleet import BUSY_HIGH_W, BUSY_KW, BUSY_W, H100, Fleet, at, host, job, site
 
 from energy import report
 from energy.account import chain
@@ -15,7 +15,7 @@ from energy.units import quantity
 
 DAY = ("2026-01-05 00:00", "2026-01-06 00:00")
 HELD = ("2026-01-05 10:00", "2026-01-05 11:00")
-METER_KWH = 0.385 * 1.25 * 1.2
+METER_KWH = BUSY_KW[H100] * 1.25 * 1.2
 
 
 def near(values):
@@ -42,10 +42,10 @@ def test_two_pue_periods_meet_at_their_instant(tmp_path):
     fleet = fleet_of(tmp_path, pue=periods)
     one_job(fleet, ("2026-01-05 10:30", "2026-01-05 11:30"))
     facility = fleet.total("energy_facility_kwh", "hour_utc", where="owner = 'p'")
-    half = 0.5 * 0.385 * 1.25
+    half = 0.5 * BUSY_KW[H100] * 1.25
     assert facility == near({at("2026-01-05 10:00"): half * 1.2, at("2026-01-05 11:00"): half * 1.5})
     late = fleet.rows("SELECT * FROM energy_hourly WHERE owner = 'p' ORDER BY hour_utc DESC LIMIT 1")[0]
-    assert float(late["energy_facility_high_kwh"]) == near(0.5 * 0.700 * 1.25 * 1.6)
+    assert float(late["energy_facility_high_kwh"]) == near(0.5 * BUSY_HIGH_W / 1000 * 1.25 * 1.6)
 
 
 def test_a_pue_period_with_an_offset_begins_at_its_instant_of_utc(tmp_path):
@@ -57,7 +57,7 @@ def test_a_pue_period_with_an_offset_begins_at_its_instant_of_utc(tmp_path):
     fleet = fleet_of(tmp_path, pue=periods)
     one_job(fleet, ("2026-01-04 22:00", "2026-01-05 00:00"), ("2026-01-04 22:00", "2026-01-05 01:00"))
     assert fleet.total("energy_facility_kwh", "hour_utc", where="owner = 'p'") == near(
-        {at("2026-01-04 22:00"): 0.385 * 1.25 * 1.2, at("2026-01-04 23:00"): 0.385 * 1.25 * 1.5}
+        {at("2026-01-04 22:00"): BUSY_KW[H100] * 1.25 * 1.2, at("2026-01-04 23:00"): BUSY_KW[H100] * 1.25 * 1.5}
     )
 
 
@@ -180,14 +180,14 @@ def test_two_sites_keep_their_own_factors_and_pue(tmp_path):
     )
     fleet.ingest(fleet.jobs([job("1", "h1", 1, *HELD), job("2", "h2", 1, *HELD)], *HELD))
     location = fleet.total("emissions_kgco2e", "site_id", view="emissions_quarterly", where="method = 'location'")
-    assert location == near({"a": METER_KWH * 0.271779, "b": 0.385 * 1.5 * 2.0 * 0.351221})
+    assert location == near({"a": METER_KWH * 0.271779, "b": BUSY_KW[H100] * 1.5 * 2.0 * 0.351221})
 
 
 def test_the_ledger_says_what_the_page_for_newcomers_says(tmp_path):
     fleet = fleet_of(tmp_path)
     one_job(fleet)
     steps = chain(
-        quantity(385.0, "W_chip/chip"),
+        quantity(BUSY_W[H100], "W_chip/chip"),
         quantity(1.0, "chip"),
         quantity(60.0, "min"),
         1.25,

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from tiny_fleet import A100, H100, Fleet, at, every_minute, holds, host, job, site
+from tiny_fleet import (
+    A100,
+    BUSY_HIGH_W,
+    BUSY_KW,
+    BUSY_LOW_W,
+    H100,
+    IDLE_KW,
+    Fleet,
+    at,
+    every_minute,
+    holds,
+    host,
+    job,
+    site,
+)
 
 DAY = ("2026-01-05 00:00", "2026-01-06 00:00")
 HELD = ("2026-01-05 10:00", "2026-01-05 11:00")
@@ -40,9 +54,9 @@ def test_three_hosts_add_up(tmp_path):
         }
     )
     board = {
-        "p": 48 * 0.385,
-        "q": 0.75 * 0.385 + 1 * 0.231,
-        "idle": (192 - 48.75) * 0.070 + 47 * 0.062,
+        "p": 48 * BUSY_KW[H100],
+        "q": 0.75 * BUSY_KW[H100] + 1 * BUSY_KW[A100],
+        "idle": (192 - 48.75) * IDLE_KW[H100] + 47 * IDLE_KW[A100],
     }
     assert fleet.total("energy_chip_kwh", "owner") == near(board)
     assert fleet.total("energy_it_kwh", "owner") == near({key: value * 1.25 for key, value in board.items()})
@@ -61,10 +75,10 @@ def test_a_chip_that_is_not_disclosed_has_hours_and_no_energy(tmp_path):
             assert {line[f"energy_{name}_{end}kwh"] for line in lines} == {None}
     assert fleet.total("chip_h", "owner", where="host = 'h1'") == near({"p": 1, "idle": 47})
     # the sum over both hosts says what is known, and never 0 for what is not
-    assert fleet.total("energy_chip_kwh", "owner") == near({"p": 0.385, "idle": 23 * 0.070})
+    assert fleet.total("energy_chip_kwh", "owner") == near({"p": BUSY_KW[H100], "idle": 23 * IDLE_KW[H100]})
     assert fleet.rows("SELECT emissions_kgco2e FROM emission_lines WHERE host = 'h1'")[0]["emissions_kgco2e"] is None
     quarter = fleet.total("emissions_kgco2e", "method", view="emissions_quarterly")
-    assert quarter["location"] == near((0.385 + 23 * 0.070) * 1.5 * 0.271779)
+    assert quarter["location"] == near((BUSY_KW[H100] + 23 * IDLE_KW[H100]) * 1.5 * 0.271779)
 
 
 def test_readings_of_an_undisclosed_chip_are_energy_all_the_same(tmp_path):
@@ -135,7 +149,7 @@ def test_a_host_that_moves_takes_its_energy_along(tmp_path):
     ]
     fleet.ingest(fleet.jobs(runs, *DAY))
     assert fleet.total("energy_facility_kwh", "site_id", where="owner = 'p'") == near(
-        {"a": 2 * 0.385 * 1.25 * 1.2, "b": 2 * 0.385 * 1.25 * 2}
+        {"a": 2 * BUSY_KW[H100] * 1.25 * 1.2, "b": 2 * BUSY_KW[H100] * 1.25 * 2}
     )
     assert fleet.total("chip_h", "site_id", "owner") == near(
         {("a", "p"): 2, ("a", "idle"): 11 + 23, ("b", "p"): 2, ("b", "idle"): 11 + 23}
@@ -176,8 +190,10 @@ def test_jobs_without_a_host_hide_idle_chips_only_while_they_run(tmp_path):
     ]
     fleet.ingest(fleet.jobs(rows, *DAY, site="a"))
     assert fleet.total("chip_h", "owner", "host") == near({("p", None): 2, ("q", "h1"): 1, ("idle", "h1"): 4 * 23})
-    assert fleet.total("energy_chip_kwh", "owner") == near({"p": 0.77, "q": 0.385, "idle": 92 * 0.070})
-    assert fleet.total("energy_facility_kwh", where="owner = 'p'") == near({"all": 0.77 * 1.25 * 1.2})
+    assert fleet.total("energy_chip_kwh", "owner") == near(
+        {"p": 2 * BUSY_KW[H100], "q": BUSY_KW[H100], "idle": 92 * IDLE_KW[H100]}
+    )
+    assert fleet.total("energy_facility_kwh", where="owner = 'p'") == near({"all": 2 * BUSY_KW[H100] * 1.25 * 1.2})
 
 
 def test_readings_that_a_job_without_host_may_own_are_unallocated(tmp_path):
@@ -193,14 +209,16 @@ def test_readings_that_a_job_without_host_may_own_are_unallocated(tmp_path):
 def test_a_job_without_a_project_is_unallocated_and_not_idle(tmp_path):
     fleet = fleet_of(tmp_path, host("h1", 2))
     fleet.ingest(fleet.jobs([job("1", "h1", 1, *HELD, project=None)], *DAY))
-    assert fleet.total("energy_chip_kwh", "owner_kind") == near({"unallocated": 0.385, "idle": 47 * 0.070})
+    assert fleet.total("energy_chip_kwh", "owner_kind") == near(
+        {"unallocated": BUSY_KW[H100], "idle": 47 * IDLE_KW[H100]}
+    )
 
 
 def test_a_project_named_idle_is_still_a_project(tmp_path):
     fleet = fleet_of(tmp_path, host("h1", 1))
     fleet.ingest(fleet.jobs([job("1", "h1", 1, *HELD, project="idle")], *DAY))
     assert fleet.total("energy_chip_kwh", "owner_kind", "owner") == near(
-        {("project", "idle"): 0.385, ("idle", "idle"): 23 * 0.070}
+        {("project", "idle"): BUSY_KW[H100], ("idle", "idle"): 23 * IDLE_KW[H100]}
     )
 
 
@@ -208,11 +226,10 @@ def test_node_overhead_of_a_host_wins_over_its_site_s(tmp_path):
     fleet = fleet_of(tmp_path, host("h1", 1, node_overhead={"value": 1.5, "low": 1.4, "high": 1.6}), host("h2", 1))
     fleet.ingest(fleet.jobs([job("1", "h1", 1, *HELD), job("2", "h2", 1, *HELD)], *DAY))
     it = fleet.total("energy_it_kwh", "host", where="owner = 'p'")
-    assert it == near({"h1": 0.385 * 1.5, "h2": 0.385 * 1.25})
+    assert it == near({"h1": BUSY_KW[H100] * 1.5, "h2": BUSY_KW[H100] * 1.25})
     (line,) = fleet.rows("SELECT * FROM energy_hourly WHERE owner = 'p' AND host = 'h1'")
-    # busy without a reading: from idle at its lowest to the maximum
-    assert float(line["energy_facility_low_kwh"]) == near(0.060 * 1.4 * 1.2)
-    assert float(line["energy_facility_high_kwh"]) == near(0.700 * 1.6 * 1.2)
+    assert float(line["energy_facility_low_kwh"]) == near(BUSY_LOW_W / 1000 * 1.4 * 1.2)
+    assert float(line["energy_facility_high_kwh"]) == near(BUSY_HIGH_W / 1000 * 1.6 * 1.2)
 
 
 def test_every_line_is_in_order_and_none_is_negative(tmp_path):

@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
-from tiny_fleet import A100, H100, Fleet, at, every_minute, holds, host, job, site
+from tiny_fleet import (
+    A100,
+    BUSY_HIGH_W,
+    BUSY_KW,
+    BUSY_LOW_W,
+    CONTEXT_W,
+    H100,
+    IDLE_KW,
+    IDLE_W,
+    WORKING_W,
+    Fleet,
+    at,
+    every_minute,
+    holds,
+    host,
+    job,
+    site,
+)
 
 from energy.ledger.intake import withdraw
 
@@ -32,12 +51,14 @@ def test_a_gap_in_the_middle_of_a_job_is_filled_with_the_default_and_said_so(fle
     busy = "owner = 'p'"
     assert fleet.total("chip_h", "tier", where=busy) == near({"integrated": 1.5, "default": 0.5})
     read = 0.6 * 40 / 60 + 0.3 * 50 / 60
-    assert fleet.total("energy_chip_kwh", "tier", where=busy) == near({"integrated": read, "default": 0.385 * 0.5})
+    assert fleet.total("energy_chip_kwh", "tier", where=busy) == near(
+        {"integrated": read, "default": BUSY_KW[H100] * 0.5}
+    )
     # the gap lies in both hours: 20 min of the first, 10 min of the second
     by_hour = fleet.total("chip_h", "hour_utc", where=f"{busy} AND tier = 'default'")
     assert sorted(by_hour.values()) == near([1 / 6, 1 / 3])
     assert fleet.total("chip_h", "owner") == near({"p": 2, "idle": 46})
-    assert fleet.total("energy_chip_kwh", "owner")["idle"] == near(46 * 0.070)
+    assert fleet.total("energy_chip_kwh", "owner")["idle"] == near(46 * IDLE_KW[H100])
     assert fleet.balance() == {"a": [0, 0]}
 
 
@@ -124,8 +145,8 @@ def test_a_device_that_half_the_hour_lacks_is_shared_and_the_rest_is_default(fle
         {
             ("p", "integrated"): 0.15,
             ("idle", "integrated"): 0.15,
-            ("p", "default"): 0.75 * 0.385,
-            ("idle", "default"): 0.75 * 0.070,
+            ("p", "default"): 0.75 * BUSY_KW[H100],
+            ("idle", "default"): 0.75 * IDLE_KW[H100],
         }
     )
 
@@ -164,17 +185,92 @@ def test_a_run_without_length_keeps_its_energy(fleet):
     assert fleet.total("chip_h") == near({"all": 48})
 
 
-def test_utilisation_alone_is_modelled_with_the_whole_way_as_range(fleet):
+def modelled_hour(fleet, readings, **top):
+    """Return the line of one hour of one board that a job holds, of which no power was read."""
+    held = ("2026-01-05 10:00", "2026-01-05 11:00")
+    fleet.top |= top
+    fleet.ingest(
+        fleet.jobs([job("1", "h1", 1, *held)], *DAY),
+        fleet.allocations([holds("1", "h1", 0, *held)]),
+        fleet.readings(readings),
+    )
+    (line,) = fleet.rows("SELECT * FROM energy_hourly WHERE owner = 'p'")
+    assert (line["tier"], line["attribution"]) == ("modelled", "device")
+    return [float(line[f"energy_chip_{end}kwh"]) for end in ("", "low_", "high_")]
+
+
+def hour(**values):
+    return every_minute("h1", 0, "2026-01-05 10:00", "2026-01-05 11:00", **values)
+
+
+def test_the_time_with_a_kernel_is_a_share_of_time_and_no_load(fleet):
+    """A held board stands with context for the rest; the ends of the range move along with the time."""
+    value, low, high = modelled_hour(fleet, hour(use=40))
+    context, busy, idle = CONTEXT_W[H100] / 1000, BUSY_KW[H100], IDLE_KW[H100]
+    assert value == near(round(context + 0.4 * (busy - context), 6))
+    share = (value - idle) / (busy - idle)
+    assert low == near(0.059 + share * (BUSY_LOW_W / 1000 - 0.059))
+    assert value < high < share * BUSY_HIGH_W / 1000 + (1 - share) * 0.2
+
+
+def test_a_board_without_a_kernel_stands_with_context_where_a_job_holds_it_and_bare_where_none_does(fleet):
     held = ("2026-01-05 10:00", "2026-01-05 11:00")
     fleet.ingest(
         fleet.jobs([job("1", "h1", 1, *held)], *DAY),
         fleet.allocations([holds("1", "h1", 0, *held)]),
-        fleet.readings(every_minute("h1", 0, *held, use=40)),
+        fleet.readings(every_minute("h1", 0, "2026-01-05 10:00", "2026-01-05 12:00", use=0)),
     )
-    (line,) = fleet.rows("SELECT * FROM energy_hourly WHERE owner = 'p'")
-    assert (line["tier"], line["attribution"]) == ("modelled", "device")
-    assert float(line["energy_chip_kwh"]) == near(0.070 + 0.4 * 0.630)
-    assert (float(line["energy_chip_low_kwh"]), float(line["energy_chip_high_kwh"])) == near((0.060, 0.700))
+    assert fleet.total("energy_chip_kwh", "owner", where="tier = 'modelled'") == near(
+        {"p": CONTEXT_W[H100] / 1000, "idle": IDLE_KW[H100]}
+    )
+
+
+def test_activity_of_the_parts_is_a_load_and_wins_over_the_time_with_a_kernel(fleet):
+    value, low, high = modelled_hour(fleet, hour(use=100, sm=0.5))
+    assert value == near(round(0.5 * CONTEXT_W[H100] + 0.5 * WORKING_W[H100], 3) / 1000)
+    assert 0.059 < low < value < high <= 0.77
+    assert high / value == near(min(math.exp(0.3391), BUSY_HIGH_W / WORKING_W[H100]))
+
+
+def test_tensor_and_dram_activity_give_the_load_while_the_board_is_active(fleet):
+    load = 2.221 * (0.2 / 0.8) ** 1.006 + 4.673 * (0.4 / 0.8) ** 0.9875
+    busy = CONTEXT_W[H100] + (0.99 * 700 - CONTEXT_W[H100]) * (1 - math.exp(-load))
+    value, _, _ = modelled_hour(fleet, hour(sm=0.8, tensor=0.4, dram=0.2))
+    assert value == pytest.approx((0.2 * CONTEXT_W[H100] + 0.8 * busy) / 1000, rel=1e-5)
+
+
+def test_a_stated_working_share_moves_both_default_and_modelled_power(fleet):
+    value, _, _ = modelled_hour(fleet, hour(use=100), default_working_share={"value": 0.9, "low": 0.8, "high": 1.0})
+    stated = CONTEXT_W[H100] + 0.9 * (WORKING_W[H100] - CONTEXT_W[H100])
+    assert value == near(round(stated, 3) / 1000)
+    watts = fleet.total("power_chip_w", "chip_state", view="ref.chip_power", where="chip_id LIKE '%h100%'")
+    assert watts == near({"busy": stated, "idle": IDLE_W[H100]})
+
+
+def test_idle_boards_stand_with_context_where_site_yaml_says_so(fleet):
+    fleet.top["default_idle"] = "context"
+    fleet.ingest(fleet.jobs([job("1", "h1", 1, "2026-01-05 10:00", "2026-01-05 11:00")], *DAY))
+    assert fleet.total("energy_chip_kwh", "owner")["idle"] == near(47 * CONTEXT_W[H100] / 1000)
+
+
+def test_hours_that_were_read_do_not_depend_on_any_model(tmp_path):
+    """Two ledgers with other defaults: the lines of readings are equal to the last digit."""
+    lines, defaults = [], []
+    for number, top in enumerate(({}, {"default_working_share": 0.9, "default_idle": "context"})):
+        fleet = Fleet(tmp_path / str(number) / "ledger", {"a": site([host("h1", 2)])}, top)
+        fleet.folder.parent.mkdir()
+        held = ("2026-01-05 10:10", "2026-01-05 11:25")
+        fleet.ingest(
+            fleet.jobs([job("1", "h1", 1, *held)], *DAY),
+            fleet.allocations([holds("1", "h1", 0, *held)]),
+            fleet.readings(every_minute("h1", 0, "2026-01-05 09:40", "2026-01-05 11:10", w=333.333, use=77)),
+        )
+        sql = "SELECT * FROM energy_hourly WHERE tier = 'integrated' ORDER BY ALL"
+        lines.append([tuple(row.values()) for row in fleet.rows(sql)])
+        defaults.append(fleet.total("energy_chip_kwh", where="tier = 'default'")["all"])
+    assert lines[0] == lines[1]
+    assert len(lines[0]) == 4
+    assert defaults[0] < defaults[1]
 
 
 def test_an_energy_that_is_not_known_has_no_range(fleet):
@@ -188,7 +284,7 @@ def test_an_energy_that_is_not_known_has_no_range(fleet):
     assert float(line["chip_h"]) == near(40 / 3600)
     assert [line[f"energy_chip_{end}kwh"] for end in ("", "low_", "high_")] == [None] * 3
     assert line["energy_facility_high_kwh"] is None
-    assert fleet.total("energy_chip_kwh", where="tier = 'modelled'") == near({"all": 0.7})
+    assert fleet.total("energy_chip_kwh", where="tier = 'modelled'") == near({"all": round(BUSY_KW[H100], 6)})
 
 
 def test_utilisation_is_read_with_the_chip_of_its_time(tmp_path):
@@ -208,8 +304,12 @@ def test_utilisation_is_read_with_the_chip_of_its_time(tmp_path):
         fleet.jobs([job("other", "h1", 1, "2026-01-05 23:00", "2026-01-05 23:10")], *DAY),
         fleet.readings(every_minute("h1", 0, "2026-01-05 11:00", "2026-01-05 13:00", use=50)),
     )
-    assert fleet.total("energy_chip_kwh", "chip_id", where="tier = 'modelled'") == near(
-        {"nvidia_a100_sxm4_80": 0.231, "nvidia_h100_sxm5_80": 0.385}
+    assert fleet.total("energy_chip_kwh", "chip_id", where="tier = 'modelled'") == pytest.approx(
+        {
+            "nvidia_a100_sxm4_80": (BUSY_KW[A100] + IDLE_KW[A100]) / 2,
+            "nvidia_h100_sxm5_80": (BUSY_KW[H100] + IDLE_KW[H100]) / 2,
+        },
+        rel=1e-5,  # whole milliwatts
     )
     assert fleet.total("chip_h", "chip_id", where="owner = 'idle'") == pytest.approx(
         {"nvidia_a100_sxm4_80": 12, "nvidia_h100_sxm5_80": 12 - 1 / 6}

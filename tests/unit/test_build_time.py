@@ -6,7 +6,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from tiny_fleet import HOUR, Fleet, at, every_minute, holds, host, job, site
+from tiny_fleet import BUSY_KW, H100, HOUR, IDLE_KW, Fleet, at, every_minute, holds, host, job, site
 
 JANUARY_5 = ("2026-01-05 00:00", "2026-01-06 00:00")
 JANUARY_6 = ("2026-01-06 00:00", "2026-01-07 00:00")
@@ -35,7 +35,7 @@ def test_a_run_over_every_edge_is_cut_at_each(fleet):
     rows = fleet.rows("SELECT quarter, chip_h, energy_chip_kwh, energy_facility_kwh FROM jobs ORDER BY 1")
     assert [float(row["chip_h"]) for row in rows] == near([3.0, 2.5])
     assert [float(row["energy_facility_kwh"]) for row in rows] == near(
-        [hours * 0.385 * 1.25 * 1.2 for hours in (3, 2.5)]
+        [hours * BUSY_KW[H100] * 1.25 * 1.2 for hours in (3, 2.5)]
     )
 
 
@@ -101,7 +101,7 @@ def test_logs_that_meet_or_overlap_inside_an_hour_count_it_once(fleet):
     assert fleet.total("chip_h", "owner") == near({"p": 3, "idle": 2 * (220 / 60) - 3})
     ten = "hour_utc = TIMESTAMPTZ '2026-01-05 10:00:00+00'"
     assert fleet.total("chip_h", where=ten) == near({"all": 2 * 40 / 60})
-    assert fleet.total("energy_chip_kwh", where=ten) == near({"all": 2 * 40 / 60 * 0.070})
+    assert fleet.total("energy_chip_kwh", where=ten) == near({"all": 2 * 40 / 60 * IDLE_KW[H100]})
     assert fleet.balance() == {"a": [0, 0]}
 
 
@@ -166,7 +166,7 @@ def test_days_of_23_and_25_hours(tmp_path, zone, day, hours, twice):
         "SELECT sum(energy_chip_kwh) AS kwh FROM energy_hourly JOIN ref.calendar_hour USING (hour_utc) "
         f"WHERE local_date = '{day}'"
     )
-    assert float(energy[0]["kwh"]) == near(hours * 0.385)
+    assert float(energy[0]["kwh"]) == near(hours * BUSY_KW[H100])
 
 
 def test_the_quarter_s_edge_at_the_end_of_summer_time(tmp_path):

@@ -14,11 +14,14 @@ from energy.ledger import attribution, telemetry
 from energy.ledger.counters import counted_intervals
 from energy.ledger.day_rows import DayRows
 from energy.ledger.intake import Request, withdraw
+from energy.ledger.modelled import HeldSpans, Model
 from energy.ledger.telemetry import NONE
 from energy.power.readings import DAY_MS
+from energy.power.utilisation import WORKING_SHARE, levels_of
 
 MINUTE = 60_000
-CURVE = (70.0, 700.0)
+CURVE = levels_of("nvidia_h100_sxm5_80")
+NOBODY = Model(HeldSpans(*(np.zeros(0, np.int64),) * 3), WORKING_SHARE)
 SPAN = 262_143_328_850
 
 
@@ -50,13 +53,13 @@ def integrated(folder, paths):
     days = DayRows(folder, paths)
     for number in sorted(paths):
         for rows in days.of(number):
-            curves = [attribution.Curve(key, -DAY_MS, 2 * DAY_MS, *CURVE) for key in np.unique(rows["device_key"])]
+            curves = [attribution.Curve(key, -DAY_MS, 2 * DAY_MS, CURVE) for key in np.unique(rows["device_key"])]
             counted = counted_intervals(rows, attribution._limits(rows, curves))
             own = (rows["time_ms"] >= 0) & (rows["time_ms"] < DAY_MS)
             columns = (counted.fell, counted.wrapped, counted.ambiguous, counted.jumped)
             faults[:4] += [int(values[own].sum()) for values in columns]
             faults[4] += int(counted.least_microj[own].sum())
-            found = attribution._readings(rows, curves, counted)
+            found = attribution._readings(rows, curves, counted, NOBODY)
             for key, tier, power, start, end in zip(
                 found.device_key.tolist(),
                 found.tier_code.tolist(),

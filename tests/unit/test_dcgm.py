@@ -31,6 +31,18 @@ def test_one_row_of_all_metrics(tmp_path):
     assert notes == []
 
 
+def test_activity_of_the_parts_is_read_as_percent_into_the_same_row(tmp_path):
+    names = ("SM_ACTIVE", "PIPE_TENSOR_ACTIVE", "DRAM_ACTIVE")
+    values = (0.5, 0.25, 1.0)
+    text = "".join(f"DCGM_FI_PROF_{name}{{{LABELS}}} {value}\n" for name, value in zip(names, values, strict=True))
+    (row,), rejects, _ = read_text("dcgm", tmp_path, SCRAPE + text)
+    assert [row[f"{part}_active_pct"] for part in ("sm", "tensor", "dram")] == [50.0, 25.0, 100.0]
+    assert row["power_milliw"] == 612_345
+    assert rejects == []
+    _, rejects, _ = read_text("dcgm", tmp_path, SCRAPE + f"DCGM_FI_PROF_SM_ACTIVE{{{LABELS}}} 50\n")
+    assert "over 100 %" in rejects[0]["reason"]
+
+
 def test_detected():
     assert "DCGM_FI_DEV_POWER_USAGE" in detected("dcgm", SCRAPE)
     assert detected("dcgm", gzip.compress(SCRAPE.encode())) is not None

@@ -5,6 +5,7 @@ import json
 import pytest
 from ingest_helpers import rejects, rows, take
 from known_ledger import AT_MS, COUNTER, H100, POWER, USE, board, fleet, read, run, sacct, sample, scrape
+from tiny_fleet import BUSY_KW
 
 
 @pytest.fixture
@@ -98,7 +99,7 @@ def test_a_board_that_was_exchanged(folder, tmp_path):
         "FROM energy_hourly WHERE job_key IS NOT NULL GROUP BY 1 ORDER BY 1",
     )
     assert [tuple(row.values()) for row in line] == [
-        ("default", 1.0, pytest.approx(0.385)),
+        ("default", 1.0, pytest.approx(BUSY_KW[H100])),
         ("integrated", 1.0, pytest.approx(0.55)),
     ]
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from ingest_helpers import ledger, rows, take
 from known_ledger import CODECARBON, H100, SITE, board, fleet, run, sacct, scrape
+from tiny_fleet import A100, BUSY_KW, IDLE_KW
 
 from energy.ledger.diagnosis import doctor
 
@@ -32,7 +33,7 @@ def test_energy_of_a_run_that_held_its_hosts_whole(tmp_path, overhead):
         ("2", "default", "none", 2.0),  # energy at the plug of a shared node is not the run's
     ]
     assert float(lines[0]["kwh"]) == pytest.approx(7_200_001 / 3.6e6, abs=1e-9)
-    assert float(lines[1]["kwh"]) == pytest.approx(2 * 0.385 * overhead, rel=1e-9)
+    assert float(lines[1]["kwh"]) == pytest.approx(2 * BUSY_KW[H100] * overhead, rel=1e-9)
 
 
 def test_a_reported_energy_takes_the_place_of_readings(folder, tmp_path):
@@ -71,7 +72,7 @@ def test_instances_have_hours_and_no_energy(folder, tmp_path):
     )
     assert [tuple(row.values()) for row in shown] == [
         ("mig", "missing", 28.0, None),
-        ("whole", "default", 6.0, pytest.approx(6 * 0.231)),
+        ("whole", "default", 6.0, pytest.approx(6 * BUSY_KW[A100])),
     ]
     assert not any("more chips given out" in finding.text for finding in doctor(folder).findings)
 
@@ -115,8 +116,8 @@ def test_idle_that_opencost_lists_is_idle(folder, tmp_path):
         "GROUP BY ALL ORDER BY ALL",
     )
     assert [tuple(row.values()) for row in shown] == [
-        ("idle", "idle", 24.0, pytest.approx(24 * 0.07)),
-        ("project", "bio", 24.0, pytest.approx(24 * 0.385)),
+        ("idle", "idle", 24.0, pytest.approx(24 * IDLE_KW[H100])),
+        ("project", "bio", 24.0, pytest.approx(24 * BUSY_KW[H100])),
     ]
 
 

@@ -7,7 +7,8 @@ the ingest that is under test. The rules:
   is in time), the last one never past the end of its UTC day; the example has no gap short enough to be bridged;
 - its energy belongs to whoever holds the device at its time; the time that it covers belongs to whoever holds the
   device then;
-- a job's time without a reading is at the default busy power, an installed device's idle time at the idle power;
+- a job's time without a reading is at the default busy power, an installed device's idle time at the idle power, both
+  from the measured states and the curve of the board's nearest relative;
 - jobs of which the device is not known share what their host has left, by chip-time, with the idle chips;
 - board -> node by the node's overhead -> meter by the PUE of the hour -> emissions by the factor of the hour.
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -54,6 +56,25 @@ OVERHEAD = {"site-a": 1.30, "site-b": 1.20}
 START, END = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
 NEW_PUE = datetime(2026, 2, 1, 6, tzinfo=UTC)
 INTERVAL, HOUR, DAY = 60, 3600, 86_400
+# power_states.csv and power_chip.csv: gain and exponent of memory and of compute, base share of the limit. Only the
+# B200 has a curve of its own; the H100 takes the H200's, the other boards that of the nearest relative. Nothing stands
+# with context below its bare idle.
+MEASURED_IDLE_W = {"nvidia_a100_sxm4_80": 62.0, "nvidia_h100_sxm5_80": 72.5}
+CONTEXT_W = {
+    "nvidia_a100_sxm4_80": 80.0,
+    "nvidia_h100_sxm5_80": 121.7,
+    "nvidia_b200_sxm": 253.1,
+    "nvidia_p100_pcie_16": 33.5,
+}
+H200_CURVE = (2.221, 1.006, 4.673, 0.9875, 0.1769)
+B200_CURVE = (1.077, 0.9027, 4.684, 0.4915, 0.2222)
+CURVES = {
+    "nvidia_a100_sxm4_80": B200_CURVE,
+    "nvidia_b200_sxm": B200_CURVE,
+    "nvidia_h100_sxm5_80": H200_CURVE,
+    "nvidia_p100_pcie_16": H200_CURVE,
+    "amd_mi300x": H200_CURVE,
+}
 FACTORS = {
     # eGRID 2023 rev 2 and Green-e 2018 for RFC East; eGRID 2022 and Green-e 2018 for ERCOT: the nearest earlier years
     "site-a": ("egrid2023r2-RFCE", "greene2018-RFCE-residual", "US-PJM"),
@@ -196,11 +217,17 @@ class Reckoning:
                 self.add(host, owner, hour, "default", gap, gap * watts)
 
     def idle_w(self, host):
-        return chip(self.hosts[host][1]).idle_w
+        known = chip(self.hosts[host][1])
+        return MEASURED_IDLE_W.get(known.chip_id, known.idle_w)
 
     def busy_w(self, host):
+        """A board on which kernels run stands at 0.51 of the way from idle with context to the default load."""
         known = chip(self.hosts[host][1])
-        return known.idle_w + 0.5 * (known.tdp_w - known.idle_w)
+        memory, memory_exponent, compute, compute_exponent, base = CURVES[known.chip_id]
+        context = max(CONTEXT_W.get(known.chip_id, base * known.tdp_w), self.idle_w(host))
+        load = memory * 0.3**memory_exponent + compute * 0.4**compute_exponent
+        working = context + (0.99 * known.tdp_w - context) * (1 - math.exp(-load))
+        return context + 0.51 * (working - context)
 
 
 def intensities(site, moment):

@@ -61,8 +61,9 @@ _RULES = (
     ),
     (
         "Ranges",
-        "Readings: the error that assumptions name, an estimate. Default power: from idle to the maximum at any "
-        "utilisation, or the spread of single boards that were read. Node overhead and PUE: as site.yaml states. "
+        "Readings: the error that assumptions name, an estimate. Default power: what single boards were "
+        "read at in production, idle boards apart, or the spread of single boards that were read here. Node overhead: "
+        "as site.yaml states, or by the model of a node. PUE: as site.yaml states. "
         "Grid factors: no source gives a range, so none is included. No range has been tested against meters.",
     ),
 )

@@ -4,6 +4,8 @@ SELECT
     chip_id,
     chip_state,
     CAST(sum(energy_chip_microj) AS DOUBLE) / CAST(sum(covered_chip_ms) AS DOUBLE) / 1000 AS power_chip_w,
+    quantile_cont(day_w, 0.1) AS power_chip_low80_w,
+    quantile_cont(day_w, 0.9) AS power_chip_high80_w,
     quantile_cont(day_w, 0.025) AS power_chip_low_w,
     quantile_cont(day_w, 0.975) AS power_chip_high_w,
     CAST(sum(covered_chip_ms) AS DOUBLE) / 3600000 AS chip_h,

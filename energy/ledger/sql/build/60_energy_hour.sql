@@ -21,9 +21,11 @@ FROM (
 JOIN core.job AS job ON job.job_key = piece.job_key
 LEFT JOIN instance_job ON instance_job.job_key = piece.job_key;
 
+-- what was modelled keeps the name of its model behind its tier until ranges are set: each has its own
 CREATE OR REPLACE TEMP TABLE reading AS
-SELECT reading.device_key, device.host, reading.hour_utc, reading.allocation_key, reading.tier, reading.sample_count,
-    reading.covered_chip_ms, reading.energy_chip_microj
+SELECT reading.device_key, device.host, reading.hour_utc, reading.allocation_key,
+    CASE WHEN reading.power_model IS NULL THEN reading.tier ELSE 'modelled by ' || reading.power_model END AS tier,
+    reading.sample_count, reading.covered_chip_ms, reading.energy_chip_microj
 FROM core.device_hour AS reading
 JOIN core.device AS device ON device.device_key = reading.device_key;
 
@@ -159,18 +161,39 @@ FROM piece
 LEFT JOIN host_hour ON host_hour.host = piece.host AND host_hour.hour_utc = piece.hour_utc
 WHERE piece.device_key IS NULL AND piece.chip_ms > 0 AND (host_hour.host IS NULL OR piece.is_instance);
 
--- A node's overhead: as site.yaml gives it, or mean power of the plug over that of the boards where both were read for
--- nearly the whole hour. Less than 1 cannot be, and is left to site.yaml.
+-- A node's overhead: as site.yaml gives it, or by the line of its node at the mean power of its boards in that hour, or
+-- mean power of the plug over that of the boards where both were read for nearly the whole hour. Less than 1 cannot be:
+-- such a plug is not believed, and a line ends there.
 CREATE OR REPLACE TEMP TABLE host_hour_overhead AS
 WITH given AS (
     SELECT installed.host, installed.hour_utc, min(installed.installed_chip_h) AS installed_chip_h,
         min(host.node_overhead) AS node_overhead, min(host.node_overhead_low) AS node_overhead_low,
-        min(host.node_overhead_high) AS node_overhead_high
+        min(host.node_overhead_high) AS node_overhead_high, min(host.status) AS status, min(host.from_utc) AS from_utc
     FROM core.installed_hour AS installed
     JOIN core.host AS host ON host.host = installed.host
         AND (host.from_utc IS NULL OR installed.hour_utc >= date_trunc('hour', host.from_utc))
         AND (host.to_utc IS NULL OR installed.hour_utc < host.to_utc)
     GROUP BY installed.host, installed.hour_utc
+),
+board_power AS (
+    SELECT line.host, line.hour_utc, CAST(sum(CAST(CASE WHEN line.tier = 'default'
+            THEN line.chip_ms * power.power_chip_w ELSE coalesce(line.microj, 0) / 1000 END AS DECIMAL(38, 6))) AS DOUBLE)
+            / CAST(sum(CAST(line.chip_ms AS DECIMAL(38, 6))) AS DOUBLE) AS mean_w
+    FROM line
+    JOIN (SELECT DISTINCT host FROM node_line) AS node ON node.host = line.host
+    LEFT JOIN ref.chip_power AS power ON power.chip_id = line.chip_id AND power.chip_state = line.chip_state
+    GROUP BY line.host, line.hour_utc
+    HAVING sum(line.chip_ms) > 0
+),
+by_line AS (
+    SELECT given.host, given.hour_utc,
+        greatest(1.0, node_line.slope + node_line.fixed_w / board_power.mean_w) AS node_overhead,
+        greatest(1.0, node_line.slope_low + node_line.fixed_low_w / board_power.mean_w) AS node_overhead_low,
+        greatest(1.0, node_line.slope_high + node_line.fixed_high_w / board_power.mean_w) AS node_overhead_high
+    FROM given
+    JOIN node_line ON node_line.host = given.host AND node_line.from_utc IS NOT DISTINCT FROM given.from_utc
+    JOIN board_power ON board_power.host = given.host AND board_power.hour_utc = given.hour_utc
+    WHERE board_power.mean_w > 0
 ),
 boards AS (
     SELECT host, hour_utc, CAST(sum(energy_chip_microj) AS DOUBLE) AS microj,
@@ -190,11 +213,12 @@ measured AS (
         AND boards.covered_chip_ms >= 0.95 * 3600000 * given.installed_chip_h
 )
 SELECT given.host, given.hour_utc,
-    coalesce(measured.node_overhead, given.node_overhead) AS node_overhead,
-    coalesce(measured.node_overhead, given.node_overhead_low) AS node_overhead_low,
-    coalesce(measured.node_overhead, given.node_overhead_high) AS node_overhead_high,
-    CASE WHEN measured.host IS NULL THEN 'given' ELSE 'derived' END AS node_overhead_status
+    coalesce(measured.node_overhead, by_line.node_overhead, given.node_overhead) AS node_overhead,
+    coalesce(measured.node_overhead, by_line.node_overhead_low, given.node_overhead_low) AS node_overhead_low,
+    coalesce(measured.node_overhead, by_line.node_overhead_high, given.node_overhead_high) AS node_overhead_high,
+    CASE WHEN measured.host IS NULL THEN given.status ELSE 'derived' END AS node_overhead_status
 FROM given
+LEFT JOIN by_line ON by_line.host = given.host AND by_line.hour_utc = given.hour_utc
 LEFT JOIN measured ON measured.host = given.host AND measured.hour_utc = given.hour_utc
     AND measured.node_overhead >= 1;
 
@@ -264,57 +288,95 @@ WHERE claim.fraction > 0
 GROUP BY claim.hour_utc, claim.site_id
 ORDER BY claim.hour_utc, claim.site_id;
 
-INSERT INTO core.energy_hour
+-- Energy and its 95 % range. Modelled by the time with a kernel: that time follows from the energy, since power is linear
+-- in it, and both ends move along with it. By activity: the band of the curve. A bridged gap: from idle to the limit.
+-- least and greatest pass over a null: an energy that is not known must have no range either.
+CREATE OR REPLACE TEMP TABLE ranged AS
 WITH summed AS (
     SELECT hour_utc, site_id, host, job_key, chip_id, tier, attribution, chip_state,
         CAST(sum(CAST(chip_ms / 3600000.0 AS DECIMAL(38, 12))) AS DECIMAL(38, 12)) AS chip_h,
         CAST(sum(CAST(microj / 3600000000000.0 AS DECIMAL(38, 12))) AS DECIMAL(38, 12)) AS energy_chip_kwh
     FROM owned_line
     GROUP BY hour_utc, site_id, host, job_key, chip_id, tier, attribution, chip_state
+),
+other AS (
+    SELECT summed.hour_utc, summed.site_id, summed.host, summed.job_key, summed.chip_id, summed.attribution,
+        summed.chip_state, summed.chip_h,
+        CASE WHEN summed.tier = 'default' AND power.power_chip_w IS NULL THEN 'missing' ELSE summed.tier END AS tier,
+        CASE WHEN summed.tier = 'default' THEN CAST(summed.chip_h * power.power_chip_w / 1000 AS DECIMAL(38, 12))
+            ELSE summed.energy_chip_kwh END AS energy_chip_kwh,
+        CASE WHEN summed.tier = 'default' THEN CAST(summed.chip_h * power.power_chip_low_w / 1000 AS DECIMAL(38, 12))
+            ELSE CAST(summed.energy_chip_kwh * (1 - $reading_error) AS DECIMAL(38, 12)) END AS energy_chip_low_kwh,
+        CASE WHEN summed.tier = 'default' THEN CAST(summed.chip_h * power.power_chip_high_w / 1000 AS DECIMAL(38, 12))
+            ELSE CAST(summed.energy_chip_kwh * (1 + $reading_error) AS DECIMAL(38, 12)) END AS energy_chip_high_kwh
+    FROM summed
+    LEFT JOIN ref.chip_power AS power ON power.chip_id = summed.chip_id AND power.chip_state = summed.chip_state
+    WHERE NOT starts_with(summed.tier, 'modelled')
+),
+modelled AS (
+    SELECT summed.hour_utc, summed.site_id, summed.host, summed.job_key, summed.chip_id, summed.attribution,
+        summed.chip_state, summed.chip_h, summed.energy_chip_kwh,
+        CASE WHEN summed.energy_chip_kwh IS NULL THEN NULL ELSE CAST(least(summed.energy_chip_kwh, greatest(
+            summed.chip_h * model.idle_low_w / 1000,
+            CASE summed.tier
+                WHEN 'modelled by kernel time' THEN summed.chip_h * model.idle_low_w / 1000
+                    + (summed.energy_chip_kwh - summed.chip_h * model.idle_w / 1000)
+                    * (model.running_low_w - model.idle_low_w) / (model.running_w - model.idle_w)
+                WHEN 'modelled by activity' THEN summed.energy_chip_kwh * model.active_low_ratio
+                ELSE summed.chip_h * model.idle_low_w / 1000 END
+        )) AS DECIMAL(38, 12)) END AS energy_chip_low_kwh,
+        CASE WHEN summed.energy_chip_kwh IS NULL THEN NULL ELSE CAST(greatest(summed.energy_chip_kwh, least(
+            summed.chip_h * model.limit_w * $overshoot / 1000,
+            CASE summed.tier
+                WHEN 'modelled by kernel time' THEN summed.chip_h * model.idle_high_w / 1000
+                    + (summed.energy_chip_kwh - summed.chip_h * model.idle_w / 1000)
+                    * (model.running_high_w - model.idle_high_w) / (model.running_w - model.idle_w)
+                WHEN 'modelled by activity' THEN summed.energy_chip_kwh * model.active_high_ratio
+                ELSE summed.chip_h * model.limit_w / 1000 END
+        )) AS DECIMAL(38, 12)) END AS energy_chip_high_kwh
+    FROM summed
+    LEFT JOIN power_model AS model ON model.chip_id = summed.chip_id
+    WHERE starts_with(summed.tier, 'modelled')
 )
+SELECT hour_utc, site_id, host, job_key, chip_id, tier, attribution, chip_state, chip_h, energy_chip_kwh,
+    energy_chip_low_kwh, energy_chip_high_kwh
+FROM other
+UNION ALL
+SELECT hour_utc, site_id, host, job_key, chip_id, 'modelled', attribution, chip_state,
+    CAST(sum(chip_h) AS DECIMAL(38, 12)), CAST(sum(energy_chip_kwh) AS DECIMAL(38, 12)),
+    CAST(sum(energy_chip_low_kwh) AS DECIMAL(38, 12)), CAST(sum(energy_chip_high_kwh) AS DECIMAL(38, 12))
+FROM modelled
+GROUP BY hour_utc, site_id, host, job_key, chip_id, attribution, chip_state;
+
+INSERT INTO core.energy_hour
 SELECT
-    summed.hour_utc,
-    summed.site_id,
-    summed.host,
-    CASE WHEN summed.job_key IS NOT NULL AND job.project IS NOT NULL THEN 'project'
-        WHEN summed.chip_state = 'idle' THEN 'idle' ELSE 'unallocated' END,
-    CASE WHEN summed.job_key IS NOT NULL AND job.project IS NOT NULL THEN job.project
-        WHEN summed.chip_state = 'idle' THEN 'idle' ELSE 'unallocated' END,
-    summed.job_key,
-    summed.chip_id,
-    CASE WHEN summed.tier = 'default' AND power.power_chip_w IS NULL THEN 'missing' ELSE summed.tier END,
-    summed.attribution,
-    summed.chip_h,
-    CASE WHEN summed.tier = 'default' THEN CAST(summed.chip_h * power.power_chip_w / 1000 AS DECIMAL(38, 12))
-        ELSE summed.energy_chip_kwh END,
-    -- least and greatest pass over a null: an energy that is not known must have no range either
-    CASE
-        WHEN summed.tier = 'default' THEN CAST(summed.chip_h * power.power_chip_low_w / 1000 AS DECIMAL(38, 12))
-        WHEN summed.energy_chip_kwh IS NULL THEN NULL
-        WHEN summed.tier = 'modelled' THEN least(summed.energy_chip_kwh,
-            CAST(summed.chip_h * idle.power_chip_low_w / 1000 AS DECIMAL(38, 12)))
-        ELSE CAST(summed.energy_chip_kwh * (1 - $reading_error) AS DECIMAL(38, 12)) END,
-    CASE
-        WHEN summed.tier = 'default' THEN CAST(summed.chip_h * power.power_chip_high_w / 1000 AS DECIMAL(38, 12))
-        WHEN summed.energy_chip_kwh IS NULL THEN NULL
-        WHEN summed.tier = 'modelled' THEN greatest(summed.energy_chip_kwh,
-            CAST(summed.chip_h * chip.tdp_chip_w / 1000 AS DECIMAL(38, 12)))
-        ELSE CAST(summed.energy_chip_kwh * (1 + $reading_error) AS DECIMAL(38, 12)) END,
+    ranged.hour_utc,
+    ranged.site_id,
+    ranged.host,
+    CASE WHEN ranged.job_key IS NOT NULL AND job.project IS NOT NULL THEN 'project'
+        WHEN ranged.chip_state = 'idle' THEN 'idle' ELSE 'unallocated' END,
+    CASE WHEN ranged.job_key IS NOT NULL AND job.project IS NOT NULL THEN job.project
+        WHEN ranged.chip_state = 'idle' THEN 'idle' ELSE 'unallocated' END,
+    ranged.job_key,
+    ranged.chip_id,
+    ranged.tier,
+    ranged.attribution,
+    ranged.chip_h,
+    ranged.energy_chip_kwh,
+    ranged.energy_chip_low_kwh,
+    ranged.energy_chip_high_kwh,
     coalesce(overhead.node_overhead, any_host.node_overhead, site.node_overhead),
     coalesce(overhead.node_overhead_low, any_host.node_overhead_low, site.node_overhead_low),
     coalesce(overhead.node_overhead_high, any_host.node_overhead_high, site.node_overhead_high),
-    coalesce(overhead.node_overhead_status, 'given')
-FROM summed
-LEFT JOIN core.job AS job ON job.job_key = summed.job_key
-LEFT JOIN ref.chip_power AS power ON power.chip_id = summed.chip_id AND power.chip_state = summed.chip_state
-LEFT JOIN ref.chip_power AS idle ON idle.chip_id = summed.chip_id AND idle.chip_state = 'idle'
-LEFT JOIN ref.chip AS chip ON chip.chip_id = summed.chip_id
-LEFT JOIN host_hour_overhead AS overhead ON overhead.host = summed.host AND overhead.hour_utc = summed.hour_utc
+    coalesce(overhead.node_overhead_status, any_host.status, site.status)
+FROM ranged
+LEFT JOIN core.job AS job ON job.job_key = ranged.job_key
+LEFT JOIN host_hour_overhead AS overhead ON overhead.host = ranged.host AND overhead.hour_utc = ranged.hour_utc
 LEFT JOIN (
     SELECT host, min(node_overhead) AS node_overhead, min(node_overhead_low) AS node_overhead_low,
-        min(node_overhead_high) AS node_overhead_high
+        min(node_overhead_high) AS node_overhead_high, min(status) AS status
     FROM core.host GROUP BY host
-) AS any_host ON any_host.host = summed.host
-JOIN site_overhead AS site ON site.site_id = summed.site_id
-WHERE summed.chip_h > 0 OR summed.energy_chip_kwh IS NOT NULL
-ORDER BY summed.hour_utc, summed.site_id, summed.host, summed.job_key;
+) AS any_host ON any_host.host = ranged.host
+JOIN site_overhead AS site ON site.site_id = ranged.site_id
+WHERE ranged.chip_h > 0 OR ranged.energy_chip_kwh IS NOT NULL
+ORDER BY ranged.hour_utc, ranged.site_id, ranged.host, ranged.job_key;

@@ -1,0 +1,112 @@
+"""Overhead of nodes of which site.yaml states none: it follows the power of the boards, hour by hour."""
+
+from __future__ import annotations
+
+import pytest
+from tiny_fleet import BUSY_W, H100, IDLE_W, Fleet, every_minute, holds, host, job, site
+
+from energy.errors import SiteFileError
+from energy.ledger.overheads import node_line
+from energy.power.node import node_overhead, parts_of
+
+DAY = ("2026-01-05 00:00", "2026-01-06 00:00")
+HELD = ("2026-01-05 10:00", "2026-01-05 11:00")
+
+
+def fleet_of(tmp_path, *hosts, **changes):
+    described = site(hosts, **changes)
+    described.pop("node_overhead")
+    return Fleet(tmp_path / "ledger", {"a": described})
+
+
+def lines(fleet, where):
+    sql = f"SELECT * FROM energy_hourly WHERE {where} ORDER BY hour_utc, owner"
+    return [
+        {key: float(value) if key.startswith("energy") else value for key, value in row.items()}
+        for row in fleet.rows(sql)
+    ]
+
+
+def ratio(line, end=""):
+    return line[f"energy_it_{end}kwh"] / line[f"energy_chip_{end}kwh"]
+
+
+def test_a_node_at_rest_takes_more_for_each_watt_of_its_boards_than_a_node_at_work(tmp_path):
+    fleet = fleet_of(tmp_path, host("h1", 8))
+    fleet.ingest(fleet.jobs([job("1", "h1", 8, *HELD)], *DAY))
+    (busy,) = lines(fleet, "owner = 'p'")
+    idle = lines(fleet, "owner = 'idle'")[0]
+    parts = parts_of(chip="nvidia_h100_sxm5_80", chips_per_node=8)
+    # a line through rest and work: exact at rest, and near the model in between
+    assert ratio(idle) == pytest.approx(node_overhead(parts, IDLE_W[H100]).node_overhead, rel=1e-6)
+    assert ratio(busy) == pytest.approx(node_overhead(parts, BUSY_W[H100]).node_overhead, rel=0.02)
+    assert ratio(idle) > 2 * ratio(busy) > 2
+    assert 1 <= ratio(busy, "low_") < ratio(busy) < ratio(busy, "high_")
+    assert {row["node_overhead_status"] for row in fleet.rows("SELECT * FROM core.energy_hour")} == {"estimate"}
+
+
+def test_owners_of_one_hour_share_the_overhead_of_their_node(tmp_path):
+    """Half of the boards at work: both owners have the ratio of the node's mean power."""
+    fleet = fleet_of(tmp_path, host("h1", 8))
+    fleet.ingest(fleet.jobs([job("1", "h1", 4, *HELD)], *DAY))
+    both = lines(fleet, "hour_utc = TIMESTAMPTZ '2026-01-05 10:00:00+00'")
+    line = node_line("nvidia_h100_sxm5_80", 8)
+    mean_w = (BUSY_W[H100] + IDLE_W[H100]) / 2
+    assert [row["owner"] for row in both] == ["idle", "p"]
+    assert [ratio(row) for row in both] == pytest.approx([line.slope + line.fixed_w / mean_w] * 2, rel=1e-6)
+
+
+def test_readings_set_the_overhead_too_and_a_stated_one_wins(tmp_path):
+    readings = every_minute("h1", 0, *HELD, w=650) + every_minute("h2", 0, *HELD, w=650)
+    fleet = fleet_of(tmp_path, host("h1", 1), host("h2", 1, node_overhead=1.4))
+    fleet.ingest(
+        fleet.jobs([job("1", "h1", 1, *HELD), job("2", "h2", 1, *HELD)], *DAY),
+        fleet.allocations([holds("1", "h1", 0, *HELD), holds("2", "h2", 0, *HELD)]),
+        fleet.readings(readings),
+    )
+    modelled, stated = lines(fleet, "owner = 'p'")
+    line = node_line("nvidia_h100_sxm5_80", 1)
+    assert sorted([ratio(modelled), ratio(stated)]) == pytest.approx([1.4, line.slope + line.fixed_w / 650], rel=1e-6)
+
+
+def test_a_node_of_the_catalogue_is_taken_by_its_name(tmp_path):
+    fleet = fleet_of(tmp_path, host("h1", 8, node="DGX H100"))
+    fleet.ingest(fleet.jobs([job("1", "h1", 8, *HELD)], *DAY))
+    idle = lines(fleet, "owner = 'idle'")[0]
+    (source,) = fleet.rows("SELECT key_value FROM ref.setting WHERE key_name = 'node_overhead_source'")
+    assert source["key_value"].startswith(f"8 nvidia_h100_sxm5_80: node {parts_of('DGX H100').name}")
+    assert ratio(idle) == pytest.approx(node_overhead(parts_of("DGX H100"), IDLE_W[H100]).node_overhead, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"node": "DGX H100"}, "it holds 8 nvidia_h100_sxm5_80, not 4 nvidia_h100_sxm5_80"),
+        ({"node": "DGX H1000"}, "DGX H1000"),
+    ],
+)
+def test_a_node_that_does_not_fit_is_refused(tmp_path, changes, words):
+    fleet = fleet_of(tmp_path, host("h1", 4, **changes))
+    with pytest.raises(SiteFileError) as caught:
+        fleet.ingest(fleet.jobs([job("1", "h1", 4, *HELD)], *DAY))
+    assert words in str(caught.value)
+    assert str(caught.value).endswith("State node_overhead.")
+    assert "\n" not in str(caught.value)
+
+
+def test_what_nothing_tells_is_asked_for(tmp_path):
+    fleet = fleet_of(tmp_path, host("h1", 4, "secret"))
+    fleet.top["undisclosed_chips"] = ["secret"]
+    with pytest.raises(SiteFileError, match="host h1: the chip is not disclosed"):
+        fleet.ingest(fleet.jobs([job("1", "h1", 4, *HELD)], *DAY))
+    bare = fleet_of(tmp_path / "b")
+    bare.folder.parent.mkdir()
+    with pytest.raises(SiteFileError, match=r"sites\.a has jobs and no host"):
+        bare.ingest(bare.jobs([job("1", None, 4, *HELD, chip=H100)], *DAY, site="a"))
+
+
+def test_jobs_without_a_host_take_the_mean_of_their_site(tmp_path):
+    fleet = fleet_of(tmp_path, host("h1", 8))
+    fleet.ingest(fleet.jobs([job("1", None, 4, *HELD, chip=H100)], *DAY, site="a"))
+    (line,) = lines(fleet, "owner = 'p'")
+    assert ratio(line) == pytest.approx(node_line("nvidia_h100_sxm5_80", 8).value)
