@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ class Combustion:
     ----------
     emissions : Quantity, kgCO2e
         Scope 1: fossil CO2 with CH4 and N2O; for a biogenic fuel CH4 and N2O alone.
+    gases : mapping of str to Quantity, kg
+        CO2, CH4, N2O by mass.
     biogenic_co2 : Quantity, kg
         CO2 of biomass, outside the scopes; zero for a fossil fuel.
     heat : Quantity, kWh
@@ -33,6 +36,7 @@ class Combustion:
     """
 
     emissions: Quantity
+    gases: Mapping[str, Quantity]
     biogenic_co2: Quantity
     heat: Quantity
     basis: Basis
@@ -75,14 +79,15 @@ def combustion(name: str, amount: Quantity, gwp_set: str) -> Combustion:
     """
     row = fuel(name)
     heat = _heat(row, amount)
-    masses = {
+    gases = {
         "CO2": (heat * quantity(row.co2_kg_per_mmbtu, "kg/MMBtu")).to("kg"),
         "CH4": (heat * quantity(row.ch4_g_per_mmbtu, "g/MMBtu")).to("kg"),
         "N2O": (heat * quantity(row.n2o_g_per_mmbtu, "g/MMBtu")).to("kg"),
     }
-    biogenic = masses.pop("CO2") if row.is_biogenic else masses["CO2"] * 0.0
-    emissions, basis = co2_equivalent(masses, gwp_set)
-    return Combustion(emissions, biogenic, heat.to("kWh"), basis, row)
+    inside = {name: mass for name, mass in gases.items() if not (row.is_biogenic and name == "CO2")}
+    emissions, basis = co2_equivalent(inside, gwp_set)
+    biogenic = gases["CO2"] * (1.0 if row.is_biogenic else 0.0)
+    return Combustion(emissions, gases, biogenic, heat.to("kWh"), replace(basis, boundary="direct"), row)
 
 
 def _heat(row: Fuel, amount: Any) -> Any:

@@ -1,42 +1,11 @@
-"""Emergency generators: test runs and outages, their fuel, and scope 1."""
+"""Emergency generators: the fuel of test runs and outages; what it emits is `carbon.combustion`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from energy.catalogue.fuels import Fuel, fuel
-from energy.catalogue.gases import gas
 from energy.errors import SupplyError
-from energy.provenance import Basis
 from energy.units import takes
-
-
-@dataclass(frozen=True, slots=True)
-class Combustion:
-    """Scope 1 of burnt fuel.
-
-    Attributes
-    ----------
-    fuel_l : float, L
-    co2_kg, ch4_kg, n2o_kg : float, kg of each gas
-    emissions_kgco2e : float, kg CO2e
-        Of fossil fuel all three gases; of a biogenic one methane and nitrous oxide, its CO2 standing apart.
-    biogenic_co2_kg : float, kg
-        Outside the scopes.
-    basis : Basis
-    source : tuple of str
-        Keys of the catalogue's sources.
-    """
-
-    fuel_l: float
-    co2_kg: float
-    ch4_kg: float
-    n2o_kg: float
-    emissions_kgco2e: float
-    biogenic_co2_kg: float
-    basis: Basis
-    source: tuple[str, ...]
 
 
 @takes(
@@ -95,77 +64,3 @@ def fuel_of_runs(rated_power: Any, output: Any, duration: Any, standing: Any, sl
             f"not below zero, here {slope:g} L."
         )
     return (standing * rated_power + slope * output) * duration
-
-
-@takes(None, quantity_burnt="L")
-def combustion(quantity_burnt: Any, fuel_name: str = "diesel", *, gwp_set: str = "AR5") -> Combustion:
-    """Return scope 1 of a quantity of fuel, by gas.
-
-    Parameters
-    ----------
-    quantity_burnt : Quantity, L
-        Delivered and burnt: measured fuel wins over fuel from a curve.
-    fuel_name : str
-        Of the catalogue; one with a factor per litre.
-    gwp_set : str
-        AR5 or AR6.
-
-    Returns
-    -------
-    Combustion
-
-    Raises
-    ------
-    SupplyError
-        The quantity is below zero, the fuel has no factor per litre, or the set is not known.
-
-    Notes
-    -----
-    CO2 = L x kg/L; CH4 and N2O = L x (MMBtu/L) x g/MMBtu, with MMBtu/L = (kg CO2 per L) / (kg CO2 per MMBtu). US EPA.
-    Direct combustion only: what comes before the tank is scope 3 category 3.
-
-    Examples
-    --------
-    >>> from energy.units import quantity
-    >>> found = combustion(quantity(1000.0, "L"))
-    >>> round(found.co2_kg, 1), round(found.emissions_kgco2e, 1), found.basis.words
-    (2697.2, 2706.0, 'direct, CO2e, AR5')
-
-    """
-    burnt = float(quantity_burnt)
-    if not burnt >= 0.0:
-        raise SupplyError(f"Generators: {burnt:g} L of fuel is below zero or missing.")
-    one = fuel(fuel_name)
-    if one.co2_kg_per_l is None:
-        raise SupplyError(
-            f"The fuel {one.fuel} has no factor per litre in the catalogue: use one that has, such as diesel."
-        )
-    heat_mmbtu = burnt * one.co2_kg_per_l / one.co2_kg_per_mmbtu
-    co2, ch4, n2o = (
-        burnt * one.co2_kg_per_l,
-        heat_mmbtu * one.ch4_g_per_mmbtu / 1000.0,
-        heat_mmbtu * one.n2o_g_per_mmbtu / 1000.0,
-    )
-    emissions = ch4 * _gwp("CH4", gwp_set) + n2o * _gwp("N2O", gwp_set) + (0.0 if one.is_biogenic else co2)
-    return Combustion(
-        fuel_l=burnt,
-        co2_kg=co2,
-        ch4_kg=ch4,
-        n2o_kg=n2o,
-        emissions_kgco2e=emissions,
-        biogenic_co2_kg=co2 if one.is_biogenic else 0.0,
-        basis=Basis(gases="CO2e", gwp_set=gwp_set, boundary="direct"),
-        source=_sources(one),
-    )
-
-
-def _sources(one: Fuel) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*one.source, *gas("CH4").source, *gas("N2O").source)))
-
-
-def _gwp(name: str, gwp_set: str) -> float:
-    known = {"AR5": gas(name).gwp100_ar5, "AR6": gas(name).gwp100_ar6}
-    found = known.get(gwp_set)
-    if found is None:
-        raise SupplyError(f"The GWP set {gwp_set!r} is none of {', '.join(known)}.")
-    return found

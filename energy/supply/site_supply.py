@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from energy.carbon.combustion import combustion
 from energy.errors import SupplyError
 from energy.provenance import Basis
 from energy.supply.battery import Battery, faded_capacity, limited_by_c_rate
 from energy.supply.dispatch import Dispatch, greedy
-from energy.supply.generators import combustion, fuel_of_runs
+from energy.supply.generators import fuel_of_runs
 from energy.supply.matching import matching_of
 from energy.supply.optimum import Optimum, Terms, optimal
 from energy.supply.photovoltaics import PhotovoltaicSystem, PhotovoltaicYear, photovoltaic_year
@@ -363,11 +364,9 @@ def _generators(one: Generators) -> dict[str, Figure]:
             raise SupplyError(f"generators need fuel, or {', '.join(names)}; missing: {', '.join(lacking)}.")
         units = ("kW_facility", "kW_facility", "h", "L/h/kW_facility", "L/kWh_facility")
         burnt = fuel_of_runs(*(quantity(getattr(one, name), unit) for name, unit in zip(names, units, strict=True)))
-    found = combustion(burnt, one.fuel_name, gwp_set=one.gwp_set)
+    found = combustion(one.fuel_name, burnt, one.gwp_set)
     return {
-        "fuel": Figure(found.fuel_l, "L"),
-        "emissions_scope_1": Figure(found.emissions_kgco2e, "kgCO2e"),
-        "co2": Figure(found.co2_kg, "kg"),
-        "ch4": Figure(found.ch4_kg, "kg"),
-        "n2o": Figure(found.n2o_kg, "kg"),
+        "fuel": Figure(float(burnt.to("L").magnitude), "L"),
+        "emissions_scope_1": Figure(float(found.emissions.to("kgCO2e").magnitude), "kgCO2e"),
+        **{name.lower(): Figure(float(mass.to("kg").magnitude), "kg") for name, mass in found.gases.items()},
     }

@@ -156,3 +156,14 @@ def test_upstream_factors_are_named_by_unit_and_refused_without():
 
 def test_methane_says_that_other_potentials_exist():
     assert "29.8" in gas("CH4").note
+
+
+def test_diesel_by_the_gallon_is_what_the_epa_prints():
+    """10.21 kg CO2 per US gallon (EPA emission factors hub, read)."""
+    found = combustion("diesel", q(1.0, "gal"), "AR5")
+    masses = {name: mass.to("kg").magnitude for name, mass in found.gases.items()}
+    assert masses["CO2"] == pytest.approx(10.21, rel=1e-3)
+    assert masses["CH4"] == pytest.approx(0.138 * 3.0 / 1000.0, rel=0.01)  # 0.138 MMBtu per gallon
+    total = masses["CO2"] + 28.0 * masses["CH4"] + 265.0 * masses["N2O"]
+    assert found.emissions.magnitude == pytest.approx(total, rel=1e-9)
+    assert (found.basis.boundary, found.basis.gwp_set) == ("direct", "AR5")

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from energy.catalogue.fuels import fuel
-from energy.errors import SupplyError, UnitError
+from energy.errors import SupplyError
 from energy.resources import resource
 from energy.supply.battery import faded_capacity
 from energy.supply.extra import needs
-from energy.supply.generators import combustion, fuel_of_runs
+from energy.supply.generators import fuel_of_runs
 from energy.supply.site_supply import site_supply
 from energy.supply.specification import supply_file
 from energy.supply.wind import PowerCurve, cubic_curve, wind_power
@@ -57,32 +56,6 @@ def test_power_curves_that_are_none_are_refused():
         PowerCurve(np.array([1.0, 2.0]), np.array([0.0, 2000.0]), "test")
     with pytest.raises(SupplyError, match="must rise"):
         cubic_curve(12.0, 3.0, 25.0)
-
-
-def test_diesel_by_the_gallon_is_what_the_epa_prints():
-    """10.21 kg CO2 per US gallon (EPA emission factors hub, read)."""
-    found = combustion(quantity(1.0, "gal"))
-    assert found.co2_kg == pytest.approx(10.21, rel=1e-3)
-    assert found.emissions_kgco2e == pytest.approx(found.co2_kg + 28.0 * found.ch4_kg + 265.0 * found.n2o_kg, rel=1e-9)
-    assert found.ch4_kg == pytest.approx(0.138 * 3.0 / 1000.0, rel=0.01)  # 0.138 MMBtu per gallon
-    assert found.biogenic_co2_kg == 0.0
-    assert found.basis.boundary == "direct"
-
-
-def test_gwp_sets_differ_and_are_named():
-    ar5, ar6 = (combustion(quantity(1000.0, "L"), gwp_set=name) for name in ("AR5", "AR6"))
-    assert ar5.emissions_kgco2e != ar6.emissions_kgco2e
-    assert (ar5.basis.gwp_set, ar6.basis.gwp_set) == ("AR5", "AR6")
-    with pytest.raises(SupplyError, match="AR9"):
-        combustion(quantity(1.0, "L"), gwp_set="AR9")
-
-
-def test_fuel_without_a_factor_per_litre_is_refused():
-    assert fuel("natural gas").co2_kg_per_l is None
-    with pytest.raises(SupplyError, match="per litre"):
-        combustion(quantity(1.0, "L"), "natural gas")
-    with pytest.raises(UnitError):
-        combustion(quantity(1.0, "kg"))
 
 
 def test_generators_cannot_give_more_than_they_can():

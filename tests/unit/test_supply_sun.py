@@ -17,6 +17,7 @@ from energy.supply.sun import sun_of_hours
 from energy.supply.typical import tmy3_weather
 
 HOUR = np.timedelta64(3600, "s")
+LIGHT = ("dni_w_per_m2", "dhi_w_per_m2", "ghi_w_per_m2", "cloud_cover")
 SYSTEM = PhotovoltaicSystem(1000.0, "open rack", 30.0, 180.0)
 
 
@@ -194,7 +195,7 @@ def test_a_wrong_hemisphere_is_refused(greensboro):
     [
         ({"latitude_deg": None}, "latitude"),
         ({"wind_speed_m_per_s": None}, "wind"),
-        ({"dni_w_per_m2": None, "dhi_w_per_m2": None, "ghi_w_per_m2": None}, "neither irradiance nor cloud"),
+        (dict.fromkeys(LIGHT), "neither irradiance nor cloud"),
     ],
 )
 def test_what_is_not_known_is_said(greensboro, change, message):

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from energy.errors import WeatherError
-from energy.weather.hourly_table import read_hourly_table
 from energy.weather.synthesis import synthesised_year
 from energy.weather.year import weather_year
 
@@ -139,43 +138,3 @@ def test_eleven_months_are_refused():
         synthesised(relative_humidity=[70.0] * 12)
     with pytest.raises(WeatherError, match="below 0"):
         synthesised(daily_range_k=[-1.0] * 12)
-
-
-def table(tmp_path, text):
-    path = tmp_path / "hours.csv"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def read(path, **more):
-    return read_hourly_table(path, place="p", elevation_m=0.0, source="s", kind="historical", **more)
-
-
-def test_a_plain_table_is_read_and_empty_cells_are_missing(tmp_path):
-    path = table(tmp_path, "time_utc,dry_bulb_c,relative_humidity_pct\n2026-01-01T00:00Z,5,80\n2026-01-01T01:00Z,,80\n")
-    found = read(path)
-    assert found.missing_h == 1
-    assert found.relative_humidity[0] == pytest.approx(0.8)
-
-
-def test_standard_time_needs_its_offset_and_its_hours_end(tmp_path):
-    path = table(tmp_path, "month,day,hour_ending,temp_air_c,temp_dew_c\n1,1,1,5,2\n1,1,2,6,2\n")
-    with pytest.raises(WeatherError, match="standard_offset_h"):
-        read(path)
-    assert str(read(path, standard_offset_h=-5.0).start_utc[0]) == "2021-01-01T05:00:00"
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("time_utc,temp\n2026-01-01T00:00Z,1\n", "no column dry_bulb_c"),
-        ("time_utc,dry_bulb_c,relative_humidity_pct\n2026-01-01T00:00,1,50\n", "end with Z"),
-        ("time_utc,dry_bulb_c,relative_humidity_pct\n2026-01-01T00:00Z,warm,50\n", "no number"),
-        ("hour,dry_bulb_c\n1,1\n", "neither time_utc"),
-        ("time_utc,dry_bulb_c\n", "no rows"),
-    ],
-)
-def test_a_broken_table_is_one_line_that_names_it(tmp_path, text, words):
-    with pytest.raises(WeatherError, match=words) as caught:
-        read(table(tmp_path, text))
-    assert "\n" not in str(caught.value)
