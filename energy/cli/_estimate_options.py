@@ -58,6 +58,7 @@ FLAGS = (
     Flag("--lora", "work.adapters", "Train adapters only.", is_switch=True),
     Flag("--chips-per-node", "system.chips_per_node", "Chips of a server.", metavar="N"),
     Flag("--network-gbit-per-s", "system.network", "One way, of each chip.", "Gbit/s", metavar="N"),
+    Flag("--network-link", "system.network_link", "Or a link of the catalogue: ib_ndr.", metavar="NAME"),
     Flag("--power-limit-w", "system.power_limit", "Cap of a chip.", "W", metavar="N"),
     Flag("--node-overhead", "system.node_overhead", "Energy of node over chips.", metavar="N"),
     Flag("--pue", "site.pue", "Energy of site over IT.", metavar="N"),

@@ -47,6 +47,7 @@ class System(_Section):
     chips: Annotated[float, amount("chip", whole=True)]
     chips_per_node: Annotated[float, amount("chip", whole=True)] | None = None
     network_bit_per_s: Annotated[float, amount("bit/s")] | None = Field(default=None, alias="network")
+    network_link: Text | None = None
     power_limit_w: Annotated[float, amount("W_chip")] | None = Field(default=None, alias="power_limit")
     node_overhead: Annotated[float, amount("kWh_it/kWh_chip", least=1.0, why=_OF_A_PART)] | None = None
 

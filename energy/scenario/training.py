@@ -96,7 +96,6 @@ def request_of(scenario: Scenario) -> Request:
         raise ScenarioError("--offload-to says where to, but not what: give --offload too.")
     shape = Architecture.of_model(work.model) if work.model else Architecture.of_config(Path(work.config or ""))
     chip = catalogue.chip(system.chip).chip_id
-    network = system.network_bit_per_s
     return Request(
         architecture=shape,
         kind="adapters" if work.adapters else kind_of(shape),
@@ -120,11 +119,30 @@ def request_of(scenario: Scenario) -> Request:
         offload_to=software.offload_to or "host",
         expert_imbalance=work.expert_imbalance or 1.0,
         chips_per_node=system.chips_per_node,
-        outside_gbit_per_s_per_chip=None if network is None else network / 1e9,
+        outside_gbit_per_s_per_chip=_network_gbit_per_s(scenario),
         power_limit_w=system.power_limit_w,
         is_lora=work.adapters,
         year=scenario.dates.year,
     )
+
+
+def _network_gbit_per_s(scenario: Scenario) -> float | None:
+    """Return the rate of the network one way for each chip, as given or of the named link; None: not said."""
+    system = scenario.system
+    if system.network_link is None:
+        return None if system.network_bit_per_s is None else system.network_bit_per_s / 1e9
+    if system.network_bit_per_s is not None:
+        raise ScenarioError("Give either --network-gbit-per-s or --network-link, not both.")
+    named = catalogue.link(system.network_link)
+    rate = named.bandwidth_gb_per_s_per_direction
+    if rate is None or named.per not in ("chip", "port", "adapter", "slot", "node"):
+        raise ScenarioError(
+            f"--network-link {named.link_id}: the catalogue has no rate of it for a chip or a node; give "
+            "--network-gbit-per-s."
+        )
+    if named.per == "node" and system.chips_per_node is None:
+        raise ScenarioError(f"--network-link {named.link_id} is of a node: give --chips-per-node, which share it.")
+    return rate * 8.0 / (system.chips_per_node if named.per == "node" and system.chips_per_node else 1.0)
 
 
 def training_run(scenario: Scenario) -> TrainingRun:

@@ -10,6 +10,9 @@ import pytest
 
 from energy import cli
 from energy.cli._estimate_options import FLAGS
+from energy.errors import EnergyError
+from energy.scenario.specification import scenario_of
+from energy.scenario.training import request_of
 
 ROOT = Path(__file__).parents[2]
 SMALL = {
@@ -305,3 +308,33 @@ def test_help_has_one_line_for_each_flag(energy):
         (line,) = [one for one in lines if one.strip().startswith(f"{flag.name} ")]
         assert line.rstrip().endswith(flag.help), flag.name
         assert len(line) <= 80
+
+
+@pytest.mark.parametrize(
+    ("link", "rate"), [("ib_ndr", "400"), ("InfiniBand XDR 4x", "800"), ("tpu_dcn_v5p", "50"), ("efa_v2", "400")]
+)
+def test_a_link_by_name_is_its_rate_in_bits(link, rate):
+    words = {
+        "work.model": ("Llama 3.1 8B", "--model"),
+        "system.chip": ("H100 SXM", "--chip"),
+        "system.chips": ("64", ""),
+    }
+    node = {"system.chips_per_node": ("8", "")}
+    by_name = request_of(scenario_of({**words, **node, "system.network_link": (link, "")}))
+    by_rate = request_of(scenario_of({**words, **node, "system.network": (f"{rate} Gbit/s", "")}))
+    assert by_name.outside_gbit_per_s_per_chip == pytest.approx(by_rate.outside_gbit_per_s_per_chip)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"system.network_link": "ib_ndx"}, "Nearest"),
+        ({"system.network_link": "optics_cpo"}, "--network-gbit-per-s"),
+        ({"system.network_link": "efa_v2"}, "--chips-per-node"),
+        ({"system.network_link": "ib_ndr", "system.network": "400 Gbit/s"}, "not both"),
+    ],
+)
+def test_a_link_without_a_rate_for_a_chip_is_refused(given, says):
+    words = {"work.model": "Llama 3.1 8B", "system.chip": "H100 SXM", "system.chips": "64", **given}
+    with pytest.raises(EnergyError, match=says):
+        request_of(scenario_of({key: (value, key) for key, value in words.items()}))
