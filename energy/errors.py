@@ -83,8 +83,28 @@ class CostError(EnergyError, ValueError):
     """A piece of work cannot be computed as asked: its shape, its mapping, its numbers, or it does not fit."""
 
 
+class PriceNotKnownError(UnknownNameError):
+    """Names are known but no price fits all of them: a gap in the tables, not a mistake of the asker."""
+
+
+class ScenarioError(EnergyError, ValueError):
+    """A scenario, from its file or from flags, cannot be read or says something that does not hold."""
+
+
 class PowerError(EnergyError, ValueError):
     """Watts that cannot be told from what is known of a chip or its states."""
+
+
+class WeatherError(EnergyError, ValueError):
+    """A year of weather cannot be read, or says something that no air does."""
+
+
+class FacilityError(EnergyError, ValueError):
+    """A cooling plant, power chain or site cannot be computed as described."""
+
+
+class SupplyError(EnergyError, ValueError):
+    """A plant, battery, dispatch or shift of load cannot be computed as described."""
 
 
 class ReportError(EnergyError, ValueError):

@@ -11,19 +11,35 @@ from collections.abc import Sequence
 from typing import Any
 
 from catalogue_field_kinds import Field
+from catalogue_fields_accelerators import FIELDS as ACCELERATORS
+from catalogue_fields_accelerators import TABLES as ACCELERATOR_TABLES
+from catalogue_fields_facility import FIELDS as FACILITY
+from catalogue_fields_facility import TABLES as FACILITY_TABLES
+from catalogue_fields_fuels import FIELDS as FUELS
+from catalogue_fields_fuels import TABLES as FUEL_TABLES
 from catalogue_fields_grid import FIELDS as GRID
 from catalogue_fields_hardware import FIELDS as HARDWARE
 from catalogue_fields_kernels import FIELDS as KERNELS
 from catalogue_fields_kernels import TABLES as KERNEL_TABLES
+from catalogue_fields_mix import FIELDS as MIX
+from catalogue_fields_mix import FOREIGN_KEYS as MIX_KEYS
+from catalogue_fields_mix import TABLES as MIX_TABLES
 from catalogue_fields_mlperf import FIELDS as MLPERF
 from catalogue_fields_mlperf import TABLES as MLPERF_TABLES
+from catalogue_fields_node import FIELDS as NODE
+from catalogue_fields_node import TABLES as NODE_TABLES
 from catalogue_fields_power import FIELDS as POWER
 from catalogue_fields_power import TABLES as POWER_TABLES
 from catalogue_fields_training import FIELDS as TRAINING
 from catalogue_fields_training import TABLES as TRAINING_TABLES
+from catalogue_fields_weather import FIELDS as WEATHER
+from catalogue_fields_weather import FOREIGN_KEYS as WEATHER_KEYS
+from catalogue_fields_weather import TABLES as WEATHER_TABLES
 
 HOURS_FILE = "intensity_hours_us_2022.parquet"
-FIELDS: dict[str, list[Field]] = HARDWARE | GRID | KERNELS | TRAINING | POWER | MLPERF
+FIELDS: dict[str, list[Field]] = (
+    HARDWARE | GRID | FACILITY | FUELS | KERNELS | TRAINING | POWER | NODE | MLPERF | ACCELERATORS | WEATHER | MIX
+)
 
 # table: (title, primary key, licences)
 TABLES: dict[str, tuple[str, list[str], str]] = {
@@ -90,17 +106,26 @@ TABLES: dict[str, tuple[str, list[str], str]] = {
         ["provider", "region", "location", "year"],
         "Single facts of providers; Google's after region-carbon-info, Apache-2.0",
     ),
+    **FACILITY_TABLES,
+    **FUEL_TABLES,
     **KERNEL_TABLES,
     **TRAINING_TABLES,
     **POWER_TABLES,
+    **NODE_TABLES,
+    **ACCELERATOR_TABLES,
     **MLPERF_TABLES,
+    **WEATHER_TABLES,
+    **MIX_TABLES,
     "sources": ("Sources of all tables", ["source"], "Own table of facts"),
 }
 
 FOREIGN_KEYS: dict[str, list[tuple[str, str, str]]] = {
+    **WEATHER_KEYS,
+    **MIX_KEYS,
     "chip_aliases": [("chip_id", "chips", "chip_id")],
     "chip_ambiguous": [("chip_id", "chips", "chip_id")],
     "nodes": [("accelerator_chip_id", "chips", "chip_id")],
+    "power_devices": [("chip_id", "chips", "chip_id"), ("like_chip_id", "chips", "chip_id")],
     "node_aliases": [("node_id", "nodes", "node_id")],
     "energy_per_op": [("chip_id", "chips", "chip_id")],
     "achievable_matmul": [("chip_id", "chips", "chip_id")],
@@ -146,8 +171,10 @@ def hours_resource(columns: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def datapackage(tables: Sequence[str], hour_fields: Sequence[str]) -> dict[str, Any]:
-    """Return the Frictionless description of all tables."""
+def datapackage(
+    tables: Sequence[str], hour_fields: Sequence[str], further: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return the Frictionless description of all tables, and of further files."""
     resources = []
     for name in tables:
         title, key, licence = TABLES[name]
@@ -174,5 +201,5 @@ def datapackage(tables: Sequence[str], hour_fields: Sequence[str]) -> dict[str, 
         "name": "energy-catalogue",
         "title": "Catalogue of the energy package: hardware, models, prices, grid zones and factors",
         "description": "Curated facts. An empty cell is unknown, never zero. Written by scripts/curate_catalogue.py.",
-        "resources": [*resources, hours_resource(hour_fields)],
+        "resources": [*resources, hours_resource(hour_fields), *further],
     }

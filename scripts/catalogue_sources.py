@@ -4,6 +4,98 @@ from __future__ import annotations
 
 # key -> (title, where, as of, licence, quality)
 SOURCES: dict[str, tuple[str, str, str, str, str]] = {
+    "lei_masanet_2022": (
+        "Lei and Masanet: climate- and technology-specific PUE and WUE, parameter ranges of table B.1",
+        "doi.org/10.1016/j.resconrec.2022.106323; ranges as stored in github.com/robVerce/datacenter_pue @46e2233",
+        "2022",
+        "single facts cited",
+        "peer-reviewed model",
+    ),
+    "chiller_points": (
+        "Coefficient of performance of chillers: least squares on the points behind Lei and Masanet 2022",
+        "points as stored in github.com/robVerce/datacenter_pue @46e2233",
+        "2022",
+        "single facts cited",
+        "derived; range and error per row",
+    ),
+    "apc_white_paper_113": (
+        "Rasmussen: Electrical efficiency modeling for data centers, APC white paper 113",
+        "recalled; the text was not at hand",
+        "2011",
+        "single facts cited",
+        "recalled",
+    ),
+    "ashrae_tc99": (
+        "ASHRAE TC 9.9 thermal classes of air and liquid cooling",
+        "allowable classes A1 to A4 as quoted in guides; the rest recalled",
+        "2024",
+        "single facts cited",
+        "second-hand; recalled rows are marked",
+    ),
+    "facility_notes": (
+        "Notes on cooling of the reference data: parameter set of large operators, liquid cooling, fans at part load",
+        "engineering practice and vendors' notes as collected with the reference data",
+        "2026",
+        "facts",
+        "recalled, unverified",
+    ),
+    "facility_recalled": (
+        "Engineering practice of power chains and refrigerants",
+        "general knowledge",
+        "2026",
+        "facts",
+        "recalled, unverified",
+    ),
+    "nz_refrigerant_guide": (
+        "Measuring emissions: a guide for organisations, appendix B, default refrigerant charges and leakage",
+        "measuringemissionsguide.environment.govt.nz/appendix-b.html",
+        "2025",
+        "single facts cited",
+        "official",
+    ),
+    "gwp_tables": (
+        "Global warming potentials of the assessment reports of the IPCC, SAR to AR6",
+        "github.com/openclimatedata/globalwarmingpotentials @fc4e6f4 (2026-03-26); primary tables named in that file",
+        "2026-03",
+        "CC0",
+        "transcribed tables of the IPCC",
+    ),
+    "refrigerant_blends": (
+        "Refrigerants: mass-weighted GWP of their parts",
+        "gases of this catalogue; compositions after ASHRAE 34 as in OpenSCM-Units; HFO, FK and ammonia recalled",
+        "2026",
+        "facts",
+        "derived; recalled rows are marked",
+    ),
+    "epa_fuels": (
+        "CO2, CH4 and N2O of fuels per heat (higher heating value)",
+        "US EPA, eGRID repository, data/static_tables/co2_ch4_n2o_ef.csv @ac0f422 (2025-01-17)",
+        "2025-01",
+        "US public domain",
+        "official",
+    ),
+    "epa_hub": (
+        "US EPA emission factors hub: 10.21 kg CO2 per US gallon of diesel",
+        "as quoted in the notes of the reference data",
+        "2026",
+        "US public domain",
+        "official, quoted",
+    ),
+    "desnz_2025": (
+        "UK Government GHG Conversion Factors for Company Reporting 2025",
+        "DESNZ; read from a JSON flattening (JulesProject @0c3571d, 2025-08-16)",
+        "2025",
+        "Open Government Licence v3",
+        "official, transcribed",
+    ),
+    "generation_factors": (
+        "Emission factors of electricity by technology: IPCC AR5, IPCC SRREN, UNECE, defaults of Electricity Maps",
+        "tabulated in env_research_scripts @f8cb10f, electricitymaps-contrib config/defaults.yaml @b354f28, "
+        "lets-wait-awhile @5e0d155",
+        "2026",
+        "single facts cited",
+        "medians of literature, second-hand",
+    ),
     "train_runs": (
         "Published throughput of training runs and benchmarks, 2017 to 2026",
         "papers, model cards and repositories of Megatron-LM, Megatron-Bridge, NeMo, MaxText, TPU recipes, "
@@ -11,6 +103,13 @@ SOURCES: dict[str, tuple[str, str, str, str, str]] = {
         "2026-08",
         "single facts cited",
         "printed by the makers of the stacks; most rows read, few recalled",
+    ),
+    "gcp_v3": (
+        "Google Cloud documentation, TPU v3",
+        "docs.cloud.google.com/tpu/docs/v3",
+        "2026",
+        "facts",
+        "vendor; least, mean and greatest power that was measured: 123, 220, 262 W",
     ),
     "mlperf_results": (
         "MLPerf Training results, rounds v0.5 to v5.1, closed division",
@@ -39,6 +138,20 @@ SOURCES: dict[str, tuple[str, str, str, str, str]] = {
         "2025",
         "Apache-2.0",
         "measured: board energy counter in a steady window; version 2 mixes in phases of ramping up",
+    ),
+    "mlperf_power": (
+        "MLPerf power results: Training v4.0 to v5.0, Inference v1.0 to v5.1, closed division",
+        "github.com/mlcommons/training_results_v4.0 to v5.0; inference_results_v1.0 to v5.1",
+        "2025-09",
+        "Apache-2.0 (the trees of Training v4.1 and Inference v5.1 hold no licence file)",
+        "measured at the node's plug by submitters: telemetry of the node, or an analyser on the AC side",
+    ),
+    "node_recalled": (
+        "Usual parts of servers and their watts",
+        "general knowledge and vendor notes",
+        "2026",
+        "facts",
+        "recalled: unverified, holds a fit in place and decides no test",
     ),
     "zeus_nsdi23": (
         "Zeus (NSDI 2023), power and time of an epoch of training under power limits",

@@ -15,14 +15,22 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import catalogue_devices
+import catalogue_facility as facility
 import catalogue_factors as factors
+import catalogue_fuels as fuels
 import catalogue_hardware as hardware
 import catalogue_hours as hourly
 import catalogue_kernels as kernels
+import catalogue_mix as mix
+import catalogue_weather as weather
 import catalogue_zones as zones
 from catalogue_fields import FIELDS, HOURS_FILE, datapackage
 from catalogue_fields_mlperf import TABLES as MLPERF_TABLES
+from catalogue_fields_node import TABLES as NODE_TABLES
 from catalogue_fields_power import TABLES as POWER_TABLES
+from catalogue_fields_weather import WEATHER_FILE
+from catalogue_fields_weather import hours_resource as weather_resource
 from catalogue_io import Row, read, write
 from catalogue_sources import SOURCES
 
@@ -33,7 +41,7 @@ def sources(shared: Path, tables: dict[str, list[Row]]) -> list[Row]:
     """Return the sources that any row names, in a stable order."""
     known = {row["source"]: row for folder in ("chips", "models") for row in read(shared / folder / "sources.csv")}
     columns = ("title", "where", "as_of", "licence", "quality")
-    for key, values in SOURCES.items():
+    for key, values in (SOURCES | weather.SOURCES).items():
         known[key] = {"source": key, **dict(zip(columns, values, strict=True))}
     used = {key for rows in tables.values() for row in rows for key in str(row["source"]).split(";")}
     if missing := used - set(known):
@@ -64,16 +72,27 @@ def curated(shared: Path) -> tuple[dict[str, list[Row]], dict[str, list[int | No
         "factors_annual": factors.annual(shared),
         "intensity_sets": sets,
         "intensity_month_hour": months,
+        "generation_hour": mix.generation_hours(shared),
         "marginal_sets": marginal_sets,
         "marginal_month_hour": marginal_months,
         "td_losses": factors.losses(shared),
+        "gases": fuels.gases(shared),
+        "refrigerants": fuels.refrigerants(shared),
+        "fuels": fuels.fuels(shared),
+        "upstream_factors": fuels.upstream(shared),
+        "generation_factors": fuels.technologies(shared),
+        **facility.tables(shared),
+        **weather.tables(shared),
         "cloud_regions": zones.cloud_regions(shared),
         "cloud_region_annual": zones.cloud_region_annual(shared),
         "kernel_chips": kernels.kernel_chips(),
         **kernels.fitted(ROOT / "datasets"),
         "stack_factors": kept(ROOT / "datasets/stack_factors.csv"),
-        **{table: kept(ROOT / f"datasets/{table}.csv") for table in (*POWER_TABLES, *MLPERF_TABLES)},
+        **{table: kept(ROOT / f"datasets/{table}.csv") for table in (*POWER_TABLES, *NODE_TABLES, *MLPERF_TABLES)},
     }
+    tables["power_devices"] = catalogue_devices.devices(tables["chips"])
+    for name in ("power_training", "power_diffusion"):
+        tables[name] = kept(ROOT / f"datasets/{name}.csv")
     tables["sources"] = sources(shared, tables)
     return tables, columns
 
@@ -95,7 +114,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write(options.out / f"{name}.csv", [field["name"] for field in FIELDS[name]], rows)
         print(f"{name}: {len(rows)} rows", file=sys.stderr)
     hourly.write_hours(options.out / HOURS_FILE, columns)
-    text = json.dumps(datapackage(list(tables), list(columns)), indent=1, ensure_ascii=False)
+    air = weather.hours(options.shared)
+    hourly.write_hours(options.out / WEATHER_FILE, air)
+    further = [weather_resource(list(air))]
+    text = json.dumps(datapackage(list(tables), list(columns), further), indent=1, ensure_ascii=False)
     (options.out / "datapackage.json").write_text(text + "\n", encoding="utf-8")
 
 

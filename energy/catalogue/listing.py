@@ -91,6 +91,14 @@ KINDS: dict[str, Kind] = {
     "marginal": Kind(
         "marginal", "all_marginal", "marginal_set", "marginal_sets", "marginal_id name mean_gco2_per_kwh n_hours status"
     ),
+    "weather": Kind(
+        "weather",
+        "all_weather_places",
+        "weather_place",
+        "weather_places",
+        "place_id name kind country elevation_m status",
+        "_years",
+    ),
     "losses": Kind("grid_losses", "all_losses", "losses", "td_losses", "zone_id year td_loss_pct_of_output status"),
     "sources": Kind("sources", "all_sources", "source", "sources", "source title licence"),
 }
@@ -176,6 +184,7 @@ def one(kind: str, name: str) -> list[dict[str, Any]]:
         "_shape": _shape,
         "_means": _means,
         "_published": _published,
+        "_years": _weather_years,
     }
     return rows + (more[about.more](entry) if about.more else [])
 
@@ -279,6 +288,31 @@ def _published(entry: Any) -> list[dict[str, Any]]:
         for name in names
         if getattr(year, name) is not None
     ]
+
+
+def _weather_years(entry: Any) -> list[dict[str, Any]]:
+    """Return the hourly years of a place, and what its monthly normals say of the year."""
+    from energy.catalogue.weather import all_weather_hours, weather_normals
+
+    rows = [
+        _row(
+            f"{one.kind} year {one.year or ''}".strip(),
+            one.weather_id,
+            "",
+            f"{', '.join(one.quantities)}; {one.licence}",
+        )
+        for one in all_weather_hours()
+        if one.place_id == entry.place_id
+    ]
+    normals = weather_normals().get(entry.place_id)
+    if normals is not None:
+        months, said = normals.mean_temp_c, "derived: of the monthly normals"
+        rows += [
+            _row("mean_temp_c", round(sum(months) / 12.0, 1), "C", said),
+            _row("coldest_month_c", min(months), "C", said),
+            _row("warmest_month_c", max(months), "C", said),
+        ]
+    return rows
 
 
 def _status(entry: Any, field: str) -> str:

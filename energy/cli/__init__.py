@@ -10,7 +10,21 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from energy.cli import catalogue, demo, estimate, ingest, ledger, report, serve, sql, validate
+from energy.cli import (
+    catalogue,
+    demo,
+    estimate,
+    facility,
+    grid,
+    ingest,
+    ledger,
+    report,
+    serve,
+    spread,
+    sql,
+    supply,
+    validate,
+)
 from energy.cli._app import app, flush
 from energy.errors import EnergyError
 
@@ -20,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 # In the order of --help: what a newcomer needs first stands first.
-ROOMS = (demo, ledger, ingest, report, catalogue, serve, sql, estimate, validate)
+ROOMS = (demo, ledger, ingest, report, catalogue, serve, spread, grid, sql, estimate, facility, supply, validate)
 ORDER = (
     "demo",
     "init",
@@ -32,6 +46,10 @@ ORDER = (
     "explain",
     "serve",
     "estimate",
+    "facility",
+    "supply",
+    "spread",
+    "grid",
     "catalogue",
     "validate",
     "rebuild",

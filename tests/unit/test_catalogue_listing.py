@@ -21,6 +21,7 @@ NAMES = {
     "cloud-regions": "aws us-east-1",
     "marginal": "Texas",
     "losses": "Germany",
+    "weather": "Frankfurt",
     "sources": "owid_2025",
 }
 

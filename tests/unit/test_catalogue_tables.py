@@ -40,7 +40,7 @@ def test_the_folder_stays_small():
 
 def test_the_file_of_hours_is_declared():
     parquet = pytest.importorskip("pyarrow.parquet")
-    (entry,) = [entry for entry in PACKAGE["resources"] if entry["path"].endswith(".parquet")]
+    (entry,) = [entry for entry in PACKAGE["resources"] if entry["path"].startswith("intensity_hours")]
     schema = parquet.read_schema(DATASETS / entry["path"])
     assert schema.names == [field["name"] for field in entry["schema"]["fields"]]
     assert {str(kind) for kind in schema.types} == {"int16"}
