@@ -28,6 +28,7 @@ MENU: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("report.py", "Report", "report"),
         ("sql.py", "SQL", "sql"),
     ),
+    "Place and power": (("grid.py", "Grid", "grid"),),
     "Evidence": (("catalogue.py", "Catalogue", "catalogue"),),
 }
 
