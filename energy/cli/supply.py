@@ -18,7 +18,7 @@ def supply(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="YAML of load, sun, wind, battery and grid.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Run a site's hours with sun, wind and battery: energy, 24/7 score, cost.
+    """Run a year of sun, wind and battery: grid energy, 24/7.
 
     The greedy rule always; with a goal the optimum as well, and the gap between them.
     """
