@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,7 +23,9 @@ from energy.ui.grid_data import MONTHS, Extremes, amount, label, ordered, when
 
 Numbers = NDArray[np.float64]
 _HEAT_PX, _ROW_PX, _MIX_ROW_PX = 300, 26, 28
-_LABELLED_PX = 44
+_LABELLED_PX, _LINE_PX = 44, 17
+# so many letters of a name fit on a telephone
+_NAME_LETTERS = 46
 _HOURS = {"tickvals": [0, 6, 12, 18, 23], "ticktext": ["00", "06", "12", "18", "23"], "showgrid": False}
 
 
@@ -220,21 +223,25 @@ def dots(entries: Sequence[Dot], alt: str, key: str, *, above: bool) -> None:
             "width": 0,
         },
     }
+    lines = [textwrap.wrap(one.name, _NAME_LETTERS) for one in entries]
     names = [
         {
             "x": 0,
             "xref": "paper",
             "xanchor": "left",
-            "y": place - 0.32,
-            "text": f"{escape(one.name)}: <b>{one.value:.0f}</b>",
+            "yanchor": "bottom",
+            "y": place - 0.15,
+            "align": "left",
+            "text": f"{'<br>'.join(map(escape, lines[place]))}: <b>{one.value:.0f}</b>",
             "showarrow": False,
             "font": {"size": 13, "color": surface["ink"]},
         }
         for place, one in zip(places, entries, strict=True)
     ]
-    room = {"range": [len(entries) - 0.5, -0.7], "visible": False}
+    room = {"range": [len(entries) - 0.5, -0.9], "visible": False}
+    labelled = _LABELLED_PX + _LINE_PX * (max(map(len, lines), default=1) - 1)
     layout = {
-        "height": (_LABELLED_PX if above else _ROW_PX) * len(entries) + 50,
+        "height": (labelled if above else _ROW_PX) * len(entries) + 50,
         "xaxis": {"showgrid": True, "range": [0, max(marks[-1], largest * 1.03)], "tickvals": marks},
         "yaxis": room if above else _rows([one.name for one in entries]),
         "annotations": names if above else [],
