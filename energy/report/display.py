@@ -46,6 +46,13 @@ UNITS: dict[str, UnitWords] = {
     "MWh_generation": UnitWords("Wh", _K * _K, boundary="generation"),
     "kWh_facility/kWh_it": UnitWords(words="ratio", decimals=2),
     "kWh_it/kWh_chip": UnitWords(words="ratio", decimals=2),
+    "kWh": UnitWords("Wh", _K),
+    "kW_facility": UnitWords("W", _K, boundary="facility"),
+    "kW_facility/kW_it": UnitWords(words="kW", decimals=2),
+    "L": UnitWords("l"),
+    "L/kWh_it": UnitWords(words="L/kWh", decimals=2),
+    "USD": UnitWords("USD"),
+    "km": UnitWords(words="km", decimals=0),
 }
 
 

@@ -28,7 +28,11 @@ MENU: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("report.py", "Report", "report"),
         ("sql.py", "SQL", "sql"),
     ),
-    "Place and power": (("grid.py", "Grid", "grid"),),
+    "Place and power": (
+        ("site.py", "Site", "site"),
+        ("supply.py", "Supply", "supply"),
+        ("grid.py", "Grid", "grid"),
+    ),
     "Evidence": (("catalogue.py", "Catalogue", "catalogue"),),
 }
 
