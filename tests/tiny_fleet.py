@@ -1,8 +1,8 @@
 """A fleet small enough to reckon by hand, taken in through the real ingest.
 
 H100: bare idle 72.5 W (59 to 72.5), with context 121.7 W, maximum 700 W, at the default load 648 W, so busy without a
-reading 121.7 + 0.51 (648 - 121.7) = 390 W. A100: idle 62 W, with context 80 W, maximum 400 W, at the default load
-385 W, so busy 80 + 0.51 (385 - 80) = 235 W.
+reading 121.7 + 0.53 (648 - 121.7) = 401 W. A100: idle 62 W, with context 80 W, maximum 400 W, at the default load
+371 W, so busy 80 + 0.53 (371 - 80) = 234 W.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def default_load_w(limit: float, context: float, memory: tuple[float, float], co
     return context + (0.99 * limit - context) * (1 - math.exp(-load))
 
 
-# the H100 has no curve of its own and takes the H200's; the A100 takes the B200's
+# neither has a curve of its own: both take the H200's, of the nearest generation that was measured
 IDLE_W = {H100: 72.5, A100: 62.0}
 CONTEXT_W = {H100: 121.7, A100: 80.0}
 WORKING_W = {
     H100: default_load_w(700.0, 121.7, (2.221, 1.006), (4.673, 0.9875)),
-    A100: default_load_w(400.0, 80.0, (1.077, 0.9027), (4.684, 0.4915)),
+    A100: default_load_w(400.0, 80.0, (2.221, 1.006), (4.673, 0.9875)),
 }
-BUSY_W = {chip: CONTEXT_W[chip] + 0.51 * (WORKING_W[chip] - CONTEXT_W[chip]) for chip in WORKING_W}
+BUSY_W = {chip: CONTEXT_W[chip] + 0.53 * (WORKING_W[chip] - CONTEXT_W[chip]) for chip in WORKING_W}
 # lowest reading of a board on which kernels run, and the band of the H200's curve on its kin (power_transfer.csv)
 BUSY_LOW_W = BUSY_W[H100] * math.exp(
     -math.hypot(math.log((CONTEXT_W[H100] - 0.03 * (WORKING_W[H100] - CONTEXT_W[H100])) / BUSY_W[H100]), 0.3391)

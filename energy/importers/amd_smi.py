@@ -90,16 +90,19 @@ def _put(number: int, board: Any, rows: Rows, row: dict[str, Any], where: tuple[
     if row["device_index"] is None and row["uuid"] is None:
         rows.refuse(number, "the board has no number and no UUID: save the whole answer of the tool", board)
         return
-    values = _values(number, said, rows, row["chip_name_given"], board)
+    has_dies = _has_dies(row["host"], where[1])
+    values = _values(number, said, rows, row["chip_name_given"], board, has_dies=has_dies)
     if any(value is not None for value in values.values()):
         rows.add(number, **row, **values)
 
 
-def _values(number: int, said: Mapping[str, Any], rows: Rows, chip: str | None, board: object) -> dict[str, Any]:
+def _values(
+    number: int, said: Mapping[str, Any], rows: Rows, chip: str | None, board: object, *, has_dies: bool
+) -> dict[str, Any]:
     """Return the checked readings; a refused one is ``None`` and its reason is in ``rows``."""
     power = amount(said["power"], POWER_TO_MILLIW, said["power_unit"])
-    if isinstance(power, float) and power / 1000 in _CODES_W:
-        power = None
+    if isinstance(power, float) and (power / 1000 in _CODES_W or (power == 0.0 and has_dies)):
+        power = None  # 0 W of a die: another one of its package reports for it
     counter = amount(said["energy"], ENERGY_TO_MICROJ, said["energy_unit"])
     values = {
         "power_milliw": rows.power(power, chip),
@@ -115,6 +118,14 @@ def _values(number: int, said: Mapping[str, Any], rows: Rows, chip: str | None, 
             rows.refuse(number, f"{name}: {value}", board)
             values[name] = None
     return values
+
+
+def _has_dies(host: str | None, context: Context) -> bool:
+    """Return whether a host has packages of which each die is a device of its own."""
+    from energy.power.scopes import dies_of
+
+    periods = context.hosts.get(host or "", ())
+    return any(period.chip_id is not None and dies_of(period.chip_id) > 1 for period in periods)
 
 
 def _time(given: object, where: tuple[Path, Context]) -> int | str:

@@ -62,13 +62,17 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class HostPeriod:
-    """What a host is from one instant to another (ms since 1970 UTC, the end not included; None is open)."""
+    """What a host is from one instant to another (ms since 1970 UTC, the end not included; None is open).
+
+    ``chip_count`` is what logs count there; ``dies`` of these make one chip of the catalogue.
+    """
 
     site_id: str
     chip_id: str | None
     chip_count: int
     from_ms: int | None = None
     to_ms: int | None = None
+    dies: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ never added to watts of boards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ from energy.catalogue import _tables
 from energy.catalogue.chips import chip as chip_of
 from energy.cost.kernels.coefficients import kernel_chip, precision
 from energy.errors import PowerError
-from energy.power.profile import phases
+from energy.power.phases import phases
 from energy.power.states import OVERSHOOT, Curve, StatePower, States, _share, curve_of, idle_watts, state_power
 from energy.power.training_profile import training_profile, usual_utilisation
 
@@ -202,17 +202,43 @@ def device_power(
     (True, 'estimate', 'W_chip/chip')
 
     """
-    one = device(chip)
+    return power_of(device(chip), states, wanted, power_limit_w=power_limit_w)
+
+
+def power_of(
+    one: Device, states: States, wanted: str | None = None, *, power_limit_w: float | None = None
+) -> DevicePower:
+    """Return the mean power of a device, as `device_power` does for the one of a chip.
+
+    Parameters
+    ----------
+    one : Device
+        Of `device`, or of `energy.power.boards.board_device`.
+    states : States
+        Shares of time, and loads while busy.
+    wanted : str, optional
+        Precision of the products; the widest matrix format of the chip without it.
+    power_limit_w : float, W, optional
+        Enforced limit, where it is known: then the range of the limit is gone.
+
+    Raises
+    ------
+    UnknownNameError, PowerError
+        As `device_power`.
+
+    Examples
+    --------
+    >>> one = device("google_tpu_v3")
+    >>> bool(one.idle_w.value < power_of(one, States(busy=1.0, compute=0.4)).power_w <= one.limit_w.value)
+    True
+
+    """
     if power_limit_w is not None:
-        one = Device(**{**_fields(one), "limit_w": Span(power_limit_w, power_limit_w, power_limit_w)})
+        one = replace(one, limit_w=Span(power_limit_w, power_limit_w, power_limit_w))
     name = precision(wanted).name if wanted is not None else usual_precision(one.chip_id)
     if one.model == "curve":
         return _by_curve(one, states, name)
     return _by_share(one, states)
-
-
-def _fields(one: Device) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in Device.__dataclass_fields__}
 
 
 def _by_curve(one: Device, states: States, wanted: str) -> DevicePower:

@@ -6,7 +6,16 @@ from dataclasses import dataclass, replace
 
 from energy.catalogue.chips import Chip
 from energy.errors import PowerError
-from energy.power.utilisation import DEFAULT_LOAD, WORKING_SHARE, WORKING_SOURCE, Share, Watts, held_power, levels_of
+from energy.power.utilisation import (
+    DEFAULT_LOAD,
+    WORKING_SHARE,
+    WORKING_SOURCE,
+    Levels,
+    Share,
+    Watts,
+    held_power,
+    levels_of,
+)
 
 #: What chips stand with that no job holds: no process, or a process that keeps the clocks up.
 BARE, CONTEXT = "bare", "context"
@@ -45,29 +54,25 @@ def default_power(chip: Chip, state: str, share: Share = WORKING_SHARE, idle: st
     Returns
     -------
     DefaultPower
-        With status ``default``.
+        With status ``default``, at the boundary of the device: of a system at its plug nothing is to be added.
 
     Raises
     ------
     PowerError
-        The catalogue has no maximum or no idle power for the chip; the state is not known.
+        The state is not known, or ``power_devices.csv`` has no row of the chip.
 
     Examples
     --------
     >>> from energy.catalogue.chips import chip
     >>> busy = default_power(chip("nvidia_a100_sxm4_80"), "busy")
     >>> round(busy.power_chip_w), default_power(chip("nvidia_a100_sxm4_80"), "idle").power_chip_w
-    (235, 62.0)
+    (234, 62.0)
 
     """
     if state not in ("busy", "idle"):
         raise PowerError(f"{chip.chip_id}: the state {state} has no default power: use busy or idle.")
-    if chip.tdp_w is None or chip.idle_w is None:
-        raise PowerError(
-            f"{chip.chip_id} has no maximum or idle power in the catalogue: its energy cannot be estimated."
-        )
     levels = levels_of(chip.chip_id)
-    cited = "; ".join(chip.source)
+    cited = _cited(chip, levels)
     if state == "busy":
         whose = WORKING_SOURCE if share == WORKING_SHARE else "as site.yaml states"
         source = (
@@ -81,6 +86,14 @@ def default_power(chip: Chip, state: str, share: Share = WORKING_SHARE, idle: st
     return _default(
         chip.chip_id, state, levels.idle, f"bare idle power of {chip.chip_id} ({chip.idle_status}): {cited}"
     )
+
+
+def _cited(chip: Chip, levels: Levels) -> str:
+    """Return the sources of the limit, and what it is of where that is no board."""
+    if levels.curve is not None:
+        return "; ".join(chip.source)
+    one = levels.device
+    return "; ".join(part for part in (one.source, f"power_devices.csv: {one.device}, {one.status}", one.note) if part)
 
 
 def _default(chip_id: str, state: str, watts: Watts, source: str) -> DefaultPower:

@@ -8,15 +8,17 @@ linear in the load. Board power only: host, memory of the host, network, fans an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from energy.cost.passes import MEMORY_REACHED
 from energy.cost.profile import Profile
 from energy.errors import PowerError
+from energy.power.accelerators import Device, power_of
+from energy.power.boards import board_device, is_plain
 from energy.power.caps import cap_of, capped_power
+from energy.power.phases import MEMORY_WHILE_COMPUTING, phases
 from energy.power.states import (
     COMMUNICATION,
     OVERSHOOT,
@@ -31,70 +33,9 @@ from energy.power.states import (
 
 Numbers = NDArray[np.float64]
 
-#: Share of the memory bandwidth that matrix products and attention use beside their arithmetic: value, low, high. An
-#: estimate: operands of products of thousands in each direction, read a few times because the cache is smaller.
-MEMORY_WHILE_COMPUTING = (0.10, 0.0, 0.30)
 #: A 95 % band over an 80 % band of the same errors (normal).
 _WIDE_OVER_NARROW = 1.53
 _STATES = ("busy", "communication", "stall", "compute", "memory")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Phases:
-    """A profile as pure states: ``shares`` of time, array ``(4, n)``, and the states that they are shares of.
-
-    The rows are computing, moving data, waiting for other chips, waiting for the pipeline or the host.
-    """
-
-    shares: Numbers
-    states: States
-
-
-def phases(profile: Profile, *, clock: ArrayLike = 1.0, memory_while_computing: float | None = None) -> Phases:
-    """Return the states of chips that a utilisation profile means.
-
-    Parameters
-    ----------
-    profile : Profile
-        Shares of a step and rate while computing, arrays ``(n,)``.
-    clock : array_like
-        Clock under a limit over the one without it: the rate is counted at the full clock.
-    memory_while_computing : float, optional
-        Share of the memory bandwidth beside products; the estimate of :data:`MEMORY_WHILE_COMPUTING` without it.
-
-    Returns
-    -------
-    Phases
-        Shares that add up to one in each column, and states of shape ``(4, n)``.
-
-    Raises
-    ------
-    PowerError
-        The shares do not add up to one.
-
-    Examples
-    --------
-    >>> one = Profile(*(np.array([x]) for x in (0.7, 0.6, 0.1, 0.15, 0.05)))
-    >>> found = phases(one)
-    >>> found.shares[:, 0].tolist(), np.asarray(found.states.compute)[:, 0].tolist()
-    ([0.7, 0.1, 0.15, 0.05], [0.6, 0.0, 0.0, 0.0])
-
-    """
-    shares = np.stack(
-        [np.atleast_1d(one) for one in (profile.compute, profile.memory_bound, profile.communication, profile.idle)]
-    )
-    total = shares.sum(axis=0)
-    if not np.all(np.abs(total - 1.0) <= 1e-6):
-        bad = float(total[~(np.abs(total - 1.0) <= 1e-6)][0])
-        raise PowerError(f"The shares of a step add up to {bad:g}: compute, memory_bound, communication, idle make 1.")
-    beside = MEMORY_WHILE_COMPUTING[0] if memory_while_computing is None else memory_while_computing
-    rate = np.atleast_1d(profile.compute_rate / np.asarray(clock, np.float64))
-    nothing, whole = np.zeros_like(shares), np.ones_like(rate)
-    compute, memory, busy = nothing.copy(), nothing.copy(), nothing.copy()
-    waiting, stall = nothing.copy(), nothing.copy()
-    compute[0], memory[0], memory[1] = rate, beside, MEMORY_REACHED
-    busy[0], busy[1], waiting[2], stall[3] = whole, whole, whole, whole
-    return Phases(shares, States(busy=busy, communication=waiting, stall=stall, compute=compute, memory=memory))
 
 
 def profile_power(
@@ -119,7 +60,8 @@ def profile_power(
     Returns
     -------
     StatePower
-        Watts of one board ``(n,)`` with 80 % and 95 % bands, source and status (``estimate``: shares are estimates).
+        Watts of one board ``(n,)`` with 80 % and 95 % bands, source and status (``estimate``: shares are estimates); of
+        a system at its plug (`energy.power.boards.is_at_plug`) those of its share of the plug.
 
     Raises
     ------
@@ -142,35 +84,113 @@ def profile_power(
     (True, 'estimate')
 
     """
-    curve = curve_of(chip, precision)
-    limit = _limit(chip, curve, power_limit_w)
-    mean, (low, high) = _mean(curve, profile, limit, clock), _ends(curve, profile, limit, clock)
+    board = _board(chip, precision)
+    limit = _limit(board, power_limit_w)
+    mean, (low, high) = _mean(board, profile, limit, clock), _ends(board, profile, limit, clock)
     assumed = np.maximum(np.log(high / mean), np.log(mean / low))
-    cap = cap_of(curve.chip_id).bands if limit < curve.power_limit_w else Bands(0.0, 0.0)
-    near = np.sqrt(curve.bands.ln80**2 + cap.ln80**2 + (assumed / _WIDE_OVER_NARROW) ** 2)
-    wide = np.sqrt(curve.bands.ln95**2 + cap.ln95**2 + assumed**2)
-    bare = idle_watts(curve.chip_id, curve, curve.power_limit_w).idle_w
-    most = np.maximum(OVERSHOOT * limit, mean)
+    cap = cap_of(board.like_chip_id).bands if limit < board.limit_w else Bands(0.0, 0.0)
+    most = np.maximum(board.most_w if limit == board.limit_w else OVERSHOOT * limit, mean)
 
-    def bound(width: Numbers) -> Numbers:
-        return np.asarray(np.clip(mean * np.exp(width), bare, most))
+    def bound(sign: float, own: Numbers | float, capped: float, states: Numbers) -> Numbers:
+        width = np.sqrt(own**2 + capped**2 + states**2)
+        return np.asarray(np.clip(mean * np.exp(sign * width), board.bare_w, most))
 
-    return StatePower(mean, bound(-near), bound(near), bound(-wide), bound(wide), curve.source, "estimate")
+    low80, high80, low95, high95 = _own_widths(board, profile, clock)
+    narrow = assumed / _WIDE_OVER_NARROW
+    return StatePower(
+        mean,
+        bound(-1.0, low80, cap.ln80, narrow),
+        bound(1.0, high80, cap.ln80, narrow),
+        bound(-1.0, low95, cap.ln95, assumed),
+        bound(1.0, high95, cap.ln95, assumed),
+        board.source,
+        "estimate",
+    )
 
 
-def _limit(chip: str, curve: Curve, power_limit_w: float | None) -> float:
+class _Board(NamedTuple):
+    """What draws the power: a board on the curve of states, or what `energy.power.boards` says of it."""
+
+    curve: Curve | None
+    device: Device
+    like_chip_id: str
+    precision: str
+    limit_w: float
+    bare_w: float
+    most_w: float
+    source: str
+
+
+def _board(chip: str, precision: str) -> _Board:
+    one = board_device(chip)
+    if is_plain(chip):
+        curve = curve_of(chip, precision)
+        bare = idle_watts(curve.chip_id, curve, curve.power_limit_w).idle_w
+        most = OVERSHOOT * curve.power_limit_w
+        return _Board(curve, one, curve.chip_id, curve.precision, curve.power_limit_w, bare, most, curve.source)
+    found = power_of(one, States(idle=1.0), precision)
+    bare, most = float(found.power_w), OVERSHOOT * one.limit_w.high
+    source = "; ".join(part for part in (found.source, f"power_devices.csv: {one.device}", one.note) if part)
+    return _Board(None, one, one.like_chip_id, precision, one.limit_w.value, bare, most, source)
+
+
+def _watts(board: _Board, states: States) -> Numbers:
+    if board.curve is not None:
+        return state_power(board.curve.chip_id, states, board.precision).power_chip_w
+    return power_of(board.device, states, board.precision).power_w
+
+
+def board_watts(chip: str, states: States, precision: str) -> Numbers:
+    """Return the watts of what an estimate counts as one chip, in states, without a limit and without ranges.
+
+    Parameters
+    ----------
+    chip : str
+        Any name of the catalogue.
+    states : States
+        Shares of time and loads, of any one shape.
+    precision : str
+        Of the matrix products.
+
+    Raises
+    ------
+    UnknownNameError, PowerError
+        As `profile_power`.
+
+    Examples
+    --------
+    >>> bool(board_watts("nvidia_gh200_96", States(busy=1.0, compute=0.6, memory=0.3), "bf16") < 700)
+    True
+
+    """
+    return _watts(_board(chip, precision), states)
+
+
+def _own_widths(board: _Board, profile: Profile, clock: ArrayLike) -> tuple[Numbers | float, ...]:
+    """Return the widths of the bands of the watts alone in ln watts: low80, high80, low, high; none negative."""
+    if board.curve is not None:
+        bands = board.curve.bands
+        return bands.ln80, bands.ln80, bands.ln95, bands.ln95
+    split = phases(profile, clock=clock)
+    found = power_of(board.device, split.states, board.precision)  # errors of the phases of one chip go together
+    mean = (split.shares * found.power_w).sum(axis=0)
+    edges = (found.power_low80_w, found.power_high80_w, found.power_low_w, found.power_high_w)
+    return tuple(np.abs(np.log((split.shares * edge).sum(axis=0) / mean)) for edge in edges)
+
+
+def _limit(board: _Board, power_limit_w: float | None) -> float:
     if power_limit_w is None:
-        return curve.power_limit_w
-    bare = idle_watts(chip, curve, curve.power_limit_w).idle_w
-    if not (power_limit_w > bare and np.isfinite(power_limit_w)):
+        return board.limit_w
+    if not (power_limit_w > board.bare_w and np.isfinite(power_limit_w)):
         raise PowerError(
-            f"The limit of {curve.chip_id} is {power_limit_w:g} W and its idle power {bare:g} W: give a limit above."
+            f"The limit of {board.device.chip_id} is {power_limit_w:g} W and its idle power {board.bare_w:g} W: give a "
+            "limit above."
         )
-    return min(power_limit_w, curve.power_limit_w)
+    return min(power_limit_w, board.limit_w)
 
 
 def _mean(
-    curve: Curve,
+    board: _Board,
     profile: Profile,
     limit: float,
     clock: ArrayLike,
@@ -182,9 +202,9 @@ def _mean(
     split = phases(profile, clock=clock, memory_while_computing=beside)
     # Only the first phase differs between scenarios: the others are evaluated once.
     first, rest = _rows(split.states, 0, 1), _rows(split.states, 1, len(split.shares), scenarios=1)
-    watts = [state_power(curve.chip_id, one, curve.precision).power_chip_w for one in (first, rest)]
-    if limit < curve.power_limit_w:
-        cap = cap_of(curve.chip_id)
+    watts = [_watts(board, one) for one in (first, rest)]
+    if limit < board.limit_w:
+        cap = cap_of(board.like_chip_id)
         how = cap.ceiling_fraction, cap.sharpness, cap.floor_fraction
         watts = [capped_power.kernel(one, limit, *how) for one in watts]
     others = (split.shares[1:] * watts[1] * np.array([[1.0], [waiting], [1.0]])).sum(axis=0)
@@ -196,11 +216,11 @@ def _rows(states: States, start: int, stop: int, scenarios: int | None = None) -
     return States(**{one: np.asarray(getattr(states, one))[start:stop, :scenarios] for one in _STATES})
 
 
-def _ends(curve: Curve, profile: Profile, limit: float, clock: ArrayLike) -> tuple[Numbers, Numbers]:
+def _ends(board: _Board, profile: Profile, limit: float, clock: ArrayLike) -> tuple[Numbers, Numbers]:
     """Return watts with both estimates of states at their low, and at their high end."""
     value, low, high = COMMUNICATION
     _, least, most = MEMORY_WHILE_COMPUTING
     return (
-        _mean(curve, profile, limit, clock, beside=least, waiting=low / value),
-        _mean(curve, profile, limit, clock, beside=most, waiting=high / value),
+        _mean(board, profile, limit, clock, beside=least, waiting=low / value),
+        _mean(board, profile, limit, clock, beside=most, waiting=high / value),
     )

@@ -113,6 +113,18 @@ _SUPERCHIPS = {
 _PROCESSOR = "nvidia_grace"
 
 
+def alone_of(chip_id: str) -> str:
+    """Return the chip with the same GPU on a board of its own, where the catalogue's power is a module's; else "".
+
+    Examples
+    --------
+    >>> alone_of("nvidia_gh200_96"), alone_of("nvidia_gb200")
+    ('nvidia_h100_sxm5_80', '')
+
+    """
+    return _SUPERCHIPS.get(chip_id, (0, ""))[1]
+
+
 def superchip(chip: str) -> Superchip:
     """Return the limits of a superchip's module and of one of its GPUs: two boundaries, of which one holds the other.
 
@@ -283,6 +295,27 @@ def share_among_instances(
     weight = weight / weight.sum() if weight.sum() > 0.0 else held / held.sum()
     shares = power_idle_w * held / slices_total + (power_board_w - power_idle_w) * weight
     return shares, power_board_w - float(shares.sum())
+
+
+#: Dies of a package that the tools of its maker show as devices of their own.
+_DIES_OF_PACKAGE = MappingProxyType({"amd_mi250": 2, "amd_mi250x": 2})
+
+
+def dies_of(chip_id: str) -> int:
+    """Return how many devices the tools of its maker show of one package.
+
+    Parameters
+    ----------
+    chip_id : str
+        Of the catalogue, which counts packages.
+
+    Examples
+    --------
+    >>> dies_of("amd_mi250x"), dies_of("amd_mi300x")
+    (2, 1)
+
+    """
+    return _DIES_OF_PACKAGE.get(chip_id, 1)
 
 
 def package_power(package: ArrayLike, power_w: ArrayLike) -> tuple[NDArray[np.str_], Numbers]:

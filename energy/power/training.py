@@ -11,7 +11,7 @@ from energy.catalogue.nodes import Node, all_nodes
 from energy.power.accelerators import DevicePower, device_power, usual_precision
 from energy.power.node import parts_of
 from energy.power.node_parts import NodeParts, cooling_kind
-from energy.power.profile import phases
+from energy.power.phases import phases
 from energy.power.training_profile import Utilisation, training_profile
 
 

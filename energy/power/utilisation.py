@@ -20,7 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from energy.catalogue import _tables
 from energy.catalogue.chips import chip as chip_of
 from energy.errors import PowerError
-from energy.power.states import OVERSHOOT, Bands, Curve, busy_power, curve_of, idle_watts, load_of
+from energy.power.accelerators import Device, DevicePower, power_of
+from energy.power.boards import board_device, is_plain
+from energy.power.states import OVERSHOOT, Curve, States, busy_power, curve_of, idle_watts, load_of
 from energy.units import takes
 
 Numbers = NDArray[np.float64]
@@ -53,9 +55,9 @@ class Share(NamedTuple):
 
 
 #: How far a chip on which kernels run stands on the way from idle with context (0) to working at the default load (1).
-#: Value: mean of two production clusters of A100 (0.55 and 0.47); range: that of single readings there while kernels
+#: Value: mean of two production clusters of A100 (0.57 and 0.49); range: that of single readings there while kernels
 #: ran. ``scripts/fit_fleet_power.py`` reckons it again.
-WORKING_SHARE = Share(0.51, 0.02, 1.07, -0.03, 1.14)
+WORKING_SHARE = Share(0.53, 0.03, 1.12, -0.03, 1.19)
 WORKING_SOURCE = "acme_trace: boards of two production clusters while GPU_UTIL says that kernels run, 15 s readings"
 
 
@@ -83,10 +85,16 @@ class Levels:
         Kernels at the default load.
     light_w : float, W
         Kernels at the lightest load that full activity is taken to mean.
-    curve : Curve
-        For loads that are known.
+    widths : tuple of float
+        Signed widths of the bands at the default load in ln watts: low80, high80, low, high.
+    most_w : float, W
+        The most that a board of it may show for a moment.
+    curve : Curve or None
+        For loads that are known; None where the watts of ``device`` follow another law or limit.
+    device : Device
+        What the watts are of (`energy.power.boards`): a board, or a system at its plug.
     source, status : str
-        Of the curve.
+        Of the watts.
     """
 
     chip_id: str
@@ -95,9 +103,25 @@ class Levels:
     context: Watts
     working_w: float
     light_w: float
-    curve: Curve
+    widths: tuple[float, float, float, float]
+    most_w: float
+    curve: Curve | None
+    device: Device
     source: str
     status: str
+
+    @property
+    def limit_high_w(self) -> float:
+        """Return the highest limit that is possible: the limit itself where it is known."""
+        return self.limit_w if self.curve is not None else self.device.limit_w.high
+
+    def busy_w(self, compute: ArrayLike, memory: ArrayLike) -> Numbers:
+        """Return watts at loads that are known: rate over the dense peak, share of the bandwidth."""
+        if self.curve is None:
+            rate, moved = np.broadcast_arrays(np.asarray(compute, np.float64), np.asarray(memory, np.float64))
+            return power_of(self.device, States(busy=np.ones_like(rate), compute=rate, memory=moved)).power_w
+        base, load = self.context.value / self.limit_w, load_of(self.curve, compute, memory)
+        return np.asarray(busy_power.kernel(self.limit_w, base, self.curve.ceiling_fraction, load), dtype=np.float64)
 
 
 @cache
@@ -111,21 +135,37 @@ def levels_of(chip: str) -> Levels:
 
     Raises
     ------
+    UnknownNameError
+        The chip is not known; the message gives the nearest names.
     PowerError
-        The catalogue knows no maximum or no idle power of the chip.
+        ``power_devices.csv`` has no row of it.
+
+    Notes
+    -----
+    Boards with a limit and an idle power of their own: the curve of states. Others, as systems at their plug, chips
+    whose maker measured their mean, and those of which nobody published a limit: the law and range of their device.
 
     Examples
     --------
     >>> found = levels_of("nvidia_a100_sxm4_80")
     >>> found.idle.value, found.context.value, round(found.working_w)
-    (62.0, 80.0, 385)
+    (62.0, 80.0, 371)
+    >>> round(levels_of("google_tpu_v3").working_w) < 262
+    True
 
     """
+    return _of_curve(chip) if is_plain(chip) else _of_device(board_device(chip))
+
+
+def _of_curve(chip: str) -> Levels:
     curve = curve_of(chip)
     limit = curve.power_limit_w
     known = chip_of(chip)
     watts = idle_watts(chip, curve, limit)
-    idle = _measured_range(curve.chip_id, "idle", watts.idle_w, known.idle_low_w, known.idle_high_w)
+    # a rule of thumb that lies above what was read with a process on the chip is held down to it, range and all
+    is_held_down = known.idle_w is not None and watts.idle_w == watts.context_w < known.idle_w
+    idle_high = watts.idle_w if is_held_down else known.idle_high_w
+    idle = _measured_range(curve.chip_id, "idle", watts.idle_w, known.idle_low_w, idle_high)
     # a context that nobody measured is the base of a curve: from bare idle to what the curve's band allows
     upper = watts.context_w * float(np.exp(curve.bands.ln95))
     context = _measured_range(curve.chip_id, "idle_context", watts.context_w, watts.idle_w, upper)
@@ -134,7 +174,38 @@ def levels_of(chip: str) -> Levels:
         float(busy_power.kernel(limit, base, curve.ceiling_fraction, load_of(curve, load.compute, load.memory)))
         for load in (DEFAULT_LOAD, LIGHT_LOAD)
     )
-    return Levels(curve.chip_id, limit, idle, context, working, light, curve, curve.source, curve.status)
+    return Levels(
+        *(curve.chip_id, limit, idle, context, working, light),
+        *(curve.bands.widths, OVERSHOOT * limit, curve, board_device(chip), curve.source, curve.status),
+    )
+
+
+def _of_device(one: Device) -> Levels:
+    idle, context, working, light = (
+        power_of(one, states)
+        for states in (
+            States(idle=1.0),
+            States(idle_context=1.0),
+            States(busy=1.0, compute=DEFAULT_LOAD.compute, memory=DEFAULT_LOAD.memory),
+            States(busy=1.0, compute=LIGHT_LOAD.compute, memory=LIGHT_LOAD.memory),
+        )
+    )
+    power = float(working.power_w)
+    low80, high80, low, high = (float(np.log(edge / power)) for edge in _edges_of(working))
+    return Levels(
+        *(one.chip_id, one.limit_w.value, _watts_of(idle), _watts_of(context), power, float(light.power_w)),
+        *((low80, high80, low, high), OVERSHOOT * one.limit_w.high, None, one, working.source, working.status),
+    )
+
+
+def _edges_of(power: DevicePower) -> tuple[float, float, float, float]:
+    edges = (power.power_low80_w, power.power_high80_w, power.power_low_w, power.power_high_w)
+    low80, high80, low, high = (float(edge) for edge in edges)
+    return low80, high80, low, high
+
+
+def _watts_of(power: DevicePower) -> Watts:
+    return Watts(float(power.power_w), *_edges_of(power))
 
 
 def _around(value: float, low: float, high: float) -> Watts:
@@ -237,20 +308,20 @@ def held_power(levels: Levels, share: Share = WORKING_SHARE) -> Watts:
     --------
     >>> found = held_power(levels_of("nvidia_a100_sxm4_80"))
     >>> round(found.value), found.low >= 60.2, round(found.high)
-    (235, True, 440)
+    (234, True, 440)
 
     """
     values = [running_power.kernel(levels.context.value, levels.working_w, part) for part in share]
-    bands = levels.curve.bands.widths
     value = float(values[0])
-    return Watts(value, *(_joined(levels, value, end, band) for end, band in zip(values[1:], bands, strict=True)))
+    ends = zip(values[1:], levels.widths, strict=True)
+    return Watts(value, *(_joined(levels, value, end, band) for end, band in ends))
 
 
 def _joined(levels: Levels, value: float, end: float, band: float) -> float:
     """Return the end of a range from two independent deviations in ln watts, on the side of the band's sign."""
     spread = np.log(max(end, levels.idle.low) / value)
     width = float(np.hypot(spread, band))
-    return float(np.clip(value * np.exp(width if band > 0 else -width), levels.idle.low, OVERSHOOT * levels.limit_w))
+    return float(np.clip(value * np.exp(width if band > 0 else -width), levels.idle.low, levels.most_w))
 
 
 def active_power_range(levels: Levels) -> Watts:
@@ -273,16 +344,16 @@ def active_power_range(levels: Levels) -> Watts:
     True
 
     """
-    bands: Bands = levels.curve.bands
+    to_low80, to_high80, to_low, to_high = levels.widths
     value = levels.working_w
     low80 = value - NARROWER * (value - levels.light_w)
-    most = OVERSHOOT * levels.limit_w
+    most = levels.most_w
     return Watts(
         value,
-        max(min(low80, value * float(np.exp(-bands.ln80))), levels.idle.low),
-        min(value * float(np.exp(bands.ln80)), most),
-        max(min(levels.light_w, value * float(np.exp(-bands.ln95))), levels.idle.low),
-        min(value * float(np.exp(bands.ln95)), most),
+        max(min(low80, value * float(np.exp(to_low80))), levels.idle.low),
+        min(value * float(np.exp(to_high80)), most),
+        max(min(levels.light_w, value * float(np.exp(to_low))), levels.idle.low),
+        min(value * float(np.exp(to_high)), most),
     )
 
 
@@ -312,7 +383,7 @@ def use_power(levels: Levels, use: ArrayLike, is_held: ArrayLike, share: Share =
     --------
     >>> a100 = levels_of("nvidia_a100_sxm4_80")
     >>> use_power(a100, [0.0, 0.0, 0.698], [False, True, False]).round().tolist()
-    [62.0, 80.0, 183.0]
+    [62.0, 80.0, 182.0]
 
     """
     rest = np.where(np.asarray(is_held, dtype=bool), levels.context.value, levels.idle.value)
@@ -363,8 +434,6 @@ def activity_power(
         np.where(np.isnan(read), usual, np.clip(np.divide(read, part, out=np.zeros_like(part), where=part > 0), 0, 1))
         for read, usual in ((pipe, DEFAULT_LOAD.compute), (moved, DEFAULT_LOAD.memory))
     ]
-    curve = levels.curve
-    base = levels.context.value / levels.limit_w
-    busy = busy_power.kernel(levels.limit_w, base, curve.ceiling_fraction, load_of(curve, loads[0], loads[1]))
+    busy = levels.busy_w(loads[0], loads[1])
     rest = np.where(np.asarray(is_held, dtype=bool), levels.context.value, levels.idle.value)
     return np.where(is_read, rest + part * (busy - rest), np.nan)

@@ -110,3 +110,68 @@ def test_jobs_without_a_host_take_the_mean_of_their_site(tmp_path):
     fleet.ingest(fleet.jobs([job("1", None, 4, *HELD, chip=H100)], *DAY, site="a"))
     (line,) = lines(fleet, "owner = 'p'")
     assert ratio(line) == pytest.approx(node_line("nvidia_h100_sxm5_80", 8).value)
+
+
+@pytest.mark.parametrize("name", ["cerebras_wse3", "intel_loihi2", "sambanova_sn40l"])
+def test_the_overhead_of_a_site_is_not_put_on_a_system_at_its_plug(tmp_path, name):
+    fleet = Fleet(tmp_path / "ledger", {"a": site([host("h1", 2, name), host("h2", 2)])})  # 1.25 for the site
+    fleet.ingest(fleet.jobs([job("1", "h1", 2, *HELD), job("2", "h2", 2, *HELD)], *DAY))
+    by_chip = {row["chip_id"]: ratio(row) for row in lines(fleet, "owner = 'p'")}
+    assert by_chip == pytest.approx({name: 1.0, "nvidia_h100_sxm5_80": 1.25}, rel=1e-6)
+    (power,) = fleet.rows(f"SELECT * FROM ref.chip_power WHERE chip_id = '{name}' AND chip_state = 'busy'")
+    assert "system" in power["source"]
+
+
+def test_an_overhead_stated_of_a_system_at_its_plug_is_refused(tmp_path):
+    fleet = fleet_of(tmp_path, host("h1", 1, "cerebras_wse3", node_overhead=1.2))
+    with pytest.raises(SiteFileError, match=r"at its plug.*remove its node_overhead of 1\.2") as caught:
+        fleet.ingest(fleet.jobs([job("1", "h1", 1, *HELD)], *DAY))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unread_gpu_of_a_superchip_draws_no_module_and_its_processor_is_the_nodes(tmp_path):
+    fleet = fleet_of(tmp_path, host("h1", 1, "nvidia_gh200_96"), host("h2", 1))
+    fleet.ingest(fleet.jobs([job("1", "h1", 1, *HELD), job("2", "h2", 1, *HELD)], *DAY))
+    found = {row["chip_id"]: row for row in lines(fleet, "owner = 'p'")}
+    module, board = found["nvidia_gh200_96"], found["nvidia_h100_sxm5_80"]
+    assert module["energy_chip_kwh"] == pytest.approx(board["energy_chip_kwh"], rel=1e-6)
+    assert module["energy_it_kwh"] > module["energy_chip_kwh"] + 0.05  # an idle Grace draws some 90 W
+
+
+def test_chips_without_a_published_limit_have_energy_with_a_wide_range(tmp_path):
+    fleet = fleet_of(tmp_path, host("h1", 4, "aws_trainium3"))
+    fleet.ingest(fleet.jobs([job("1", "h1", 4, *HELD)], *DAY))
+    (line,) = lines(fleet, "owner = 'p'")
+    assert line["tier"] == "default"
+    assert line["energy_chip_high_kwh"] > 2 * line["energy_chip_kwh"] > 4 * line["energy_chip_low_kwh"] > 0
+
+
+@pytest.mark.parametrize("given", [{"chips": 2}, {"chips": 4, "chips_are": "dies"}])
+def test_jobs_that_hold_dies_hold_packages(tmp_path, given):
+    """A run on all dies of a host, by device, has the energy of its packages, read by any tool."""
+    dies = given["chips"]
+    described = {"pattern": "h1", "chip": "amd_mi250x"} | given
+    fleet = Fleet(tmp_path / "ledger", {"a": site([described])})
+    rows = [row for gpu in range(0, dies, dies // 2) for row in every_minute("h1", gpu, *HELD, w=480)]
+    fleet.ingest(
+        fleet.jobs([job("1", "h1", dies, *HELD)], *DAY),
+        fleet.allocations([holds("1", "h1", gpu, *HELD) for gpu in range(dies)]),
+        fleet.readings(rows),
+    )
+    assert fleet.total("chip_h", "owner", where="owner = 'p'") == pytest.approx({"p": 2.0})
+    assert fleet.total("energy_chip_kwh", "owner", where="owner = 'p'") == pytest.approx({"p": 0.96})
+    assert fleet.balance() == {"a": [0, 0]}
+    assert {row["tier"] for row in fleet.rows("SELECT * FROM energy_hourly WHERE owner = 'p'")} == {"integrated"}
+
+
+def test_a_job_on_one_die_holds_half_of_its_package(tmp_path):
+    described = {"pattern": "h1", "chip": "amd_mi250x", "chips": 4, "chips_are": "dies"}
+    fleet = Fleet(tmp_path / "ledger", {"a": site([described])})
+    fleet.ingest(
+        fleet.jobs([job("1", "h1", 1, *HELD), job("2", "h1", 1, *HELD, project="q")], *DAY),
+        fleet.allocations([holds("1", "h1", 0, *HELD), holds("2", "h1", 1, *HELD)]),
+        fleet.readings(every_minute("h1", 0, *HELD, w=480)),
+    )
+    shares = fleet.total("energy_chip_kwh", "owner", where="owner IN ('p', 'q')")
+    assert shares == pytest.approx({"p": 0.24, "q": 0.24})
+    assert fleet.balance() == {"a": [0, 0]}

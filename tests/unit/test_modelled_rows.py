@@ -125,6 +125,19 @@ def test_allocations_that_come_later_turn_bare_idle_into_context(tmp_path):
     assert (before, after) == pytest.approx((0.0725, CONTEXT_W[CHIP] / 1000))
 
 
+@pytest.mark.parametrize(("chips", "watts"), [((2,), "context"), ((1, 1), "context"), ((1,), "bare")])
+def test_boards_of_a_host_that_jobs_without_devices_hold_whole_stand_with_context(tmp_path, chips, watts):
+    """Which board a job holds is not told; where the jobs hold every board, each is held."""
+    fleet = tiny(tmp_path)
+    held = ("2026-01-05 10:00", "2026-01-05 11:00")
+    jobs = [job(str(number), "h1", count, *held) for number, count in enumerate(chips)]
+    readings = [row for gpu in (0, 1) for row in every_minute("h1", gpu, *held, use=0)]
+    fleet.ingest(fleet.jobs(jobs, *DAY), fleet.readings(readings))
+    kwh, hours = models(fleet.folder)["modelled", "kernel time"]
+    assert hours == pytest.approx(2.0)
+    assert kwh / hours == pytest.approx({"context": CONTEXT_W[CHIP], "bare": 72.5}[watts] / 1000)
+
+
 def test_energy_of_several_models_in_one_hour_is_one_line_with_the_sum_of_their_ranges(tmp_path):
     fleet = tiny(tmp_path)
     held = ("2026-01-05 10:00", "2026-01-05 11:00")
@@ -144,8 +157,8 @@ def test_energy_of_several_models_in_one_hour_is_one_line_with_the_sum_of_their_
 @pytest.mark.parametrize(
     ("watts", "words"),
     [
-        (400, ("(2 chip-hours) 100 % lie inside the 80 % and 100 % inside the 95 %", "-2 % in energy")),
-        (790, ("(2 chip-hours) 0 % lie inside the 80 % and 0 % inside the 95 %", "-51 % in energy")),
+        (400, ("(2 chip-hours) 100 % lie inside the 80 % and 100 % inside the 95 %", "+0 % in energy")),
+        (790, ("(2 chip-hours) 0 % lie inside the 80 % and 0 % inside the 95 %", "-49 % in energy")),
     ],
 )
 def test_the_doctor_says_how_own_readings_lie_against_the_model(tmp_path, watts, words):

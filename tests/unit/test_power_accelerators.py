@@ -15,7 +15,7 @@ from energy.power.accelerators import device, device_power, power_curve, shown_s
 from energy.power.analogue import array_power, highest_products_per_s, product_energy
 from energy.power.neuromorphic import event_energy, event_power, highest_events_per_s, inference_energy_j
 from energy.power.node import node_power, parts_of
-from energy.power.profile import phases
+from energy.power.phases import phases
 from energy.power.states import States, state_power
 from energy.power.training import training_power, usual_node
 from energy.power.training_profile import Utilisation, training_profile, usual_utilisation

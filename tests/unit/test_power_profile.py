@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from energy.cost.profile import Profile
 from energy.errors import PowerError
-from energy.power.profile import phases, profile_power
+from energy.power.phases import phases
+from energy.power.profile import profile_power
 from energy.power.states import curve_of, idle_watts
+from energy.power.utilisation import levels_of
 from energy.scenario import parse_scenario, training_run
 
 H100, A100 = "nvidia_h100_sxm5_80", "nvidia_a100_sxm4_80"
@@ -36,12 +38,11 @@ PARTS = st.tuples(*(st.floats(0.01, 1.0) for _ in range(4)))
 @given(PARTS, st.floats(0.01, 1.0), st.sampled_from([H100, A100, "amd_mi300x", "google_tpu_v4"]))
 def test_watts_lie_between_idle_and_the_limit_in_their_bands(parts, rate, chip):
     found = profile_power(chip, mixed(parts, rate), "bf16")
-    curve = curve_of(chip, "bf16")
-    bare = idle_watts(chip, curve, curve.power_limit_w).idle_w
+    levels = levels_of(chip)
     ends = (found.power_chip_low_w, found.power_chip_low80_w, found.power_chip_w)
     ends += (found.power_chip_high80_w, found.power_chip_high_w)
     assert np.all(np.diff(np.stack(ends)[:, 0]) >= 0)
-    assert bare <= ends[0][0] and ends[-1][0] <= 1.1 * curve.power_limit_w
+    assert levels.idle.value <= ends[0][0] and ends[-1][0] <= levels.most_w * (1 + 1e-12)
 
 
 @given(PARTS, st.floats(0.05, 0.9))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ingest_helpers import ledger, rows, take
 from reading_helpers import read_text
 
-from energy.errors import PowerError, UnknownNameError
+from energy.errors import EnergyError, PowerError, UnknownNameError
 from energy.power.accelerators import device, device_power
 from energy.power.scopes import (
     FIELDS,
@@ -23,6 +23,7 @@ from energy.power.scopes import (
     superchip,
 )
 from energy.power.states import States
+from energy.power.utilisation import levels_of
 
 SITE = """\
 factor_policy: nearest any
@@ -172,7 +173,6 @@ def test_two_dies_that_report_are_not_guessed_at():
         package_power(["a", "a"], [480.0, 470.0])
 
 
-@pytest.mark.xfail(strict=False, reason="the ledger takes the second die for a board that was not read and models it")
 def test_the_second_die_of_a_package_adds_no_energy(tmp_path):
     """Two packages of two dies, each of 480 W for an hour, which the first die reports."""
     documents = [
@@ -190,6 +190,75 @@ def test_the_second_die_of_a_package_adds_no_energy(tmp_path):
     folder = ledger(tmp_path / "ledger", SITE)
     take(folder, "amd-smi", path, host="amd-1", timezone="UTC")
     assert sum(row["kwh"] for row in rows(folder, ENERGY)) == pytest.approx(0.96)
+
+
+LOGGED = """\
+factor_policy: nearest any
+sites:
+  hall: {{zone: RFCE, pue: 1.2, node_overhead: 1.25, hosts: [{{pattern: amd-1, chip: AMD Instinct MI250X, {chips}}}]}}
+"""
+
+
+def of_dies(first, rest, minutes=60, use=95, dies=4):
+    return [
+        {
+            "gpu": die,
+            "timestamp": f"2026-01-05T08:{minute:02}:00Z",
+            "power": {"socket_power": first if die % 2 == 0 else rest},
+            "usage": {"gfx_activity": {"value": use, "unit": "%"}},
+        }
+        for minute in range(minutes)
+        for die in range(dies)
+    ]
+
+
+def told(tmp_path, chips, documents):
+    path = tmp_path / "amd.json"
+    path.write_text(json.dumps(documents), encoding="utf-8")
+    folder = ledger(tmp_path / "ledger", LOGGED.format(chips=chips))
+    done = take(folder, "amd-smi", path, host="amd-1", timezone="UTC")
+    return folder, done
+
+
+@pytest.mark.parametrize("chips", ["chips: 2", "chips: 2, chips_are: packages", "chips: 4, chips_are: dies"])
+@pytest.mark.parametrize(
+    ("first", "rest"), [("480 W", "N/A"), ("480 W", "0 W"), ("0 W", "480 W"), ("N/A", "480 W"), ("480 W", "480 W")]
+)
+def test_packages_are_read_once_whichever_die_reports_and_however_they_are_counted(tmp_path, chips, first, rest):
+    folder, done = told(tmp_path, chips, of_dies(first, rest))
+    assert [row["kwh"] for row in rows(folder, ENERGY)] == [pytest.approx(0.48)] * 2
+    (installed,) = rows(folder, "SELECT sum(installed_chip_count) AS chips FROM core.host")
+    assert installed["chips"] == 2
+    assert not rows(folder, "SELECT * FROM raw.rejects")
+    assert any("counts once" in note for note in done.notes)
+
+
+def test_dies_that_report_different_watts_are_refused_and_told(tmp_path):
+    folder, _ = told(tmp_path, "chips: 2", of_dies("480 W", "300 W"))
+    refused = rows(folder, "SELECT * FROM raw.rejects")
+    assert len(refused) == 120 and "two dies of a package" in refused[0]["reason"]
+    assert sum(row["kwh"] for row in rows(folder, ENERGY)) == pytest.approx(0.96)
+
+
+def test_a_package_of_which_no_die_reports_is_modelled_once(tmp_path):
+    folder, _ = told(tmp_path, "chips: 2", of_dies("N/A", "N/A", use=0))
+    found = rows(folder, ENERGY)
+    assert [row["tier"] for row in found] == ["modelled", "modelled"]
+    assert sum(row["kwh"] for row in found) == pytest.approx(2 * levels_of("amd_mi250x").idle.value / 1000)
+
+
+def test_as_many_dies_as_chips_are_pointed_out(tmp_path):
+    _, done = told(tmp_path, "chips: 4", of_dies("480 W", "N/A"))
+    assert any("chips_are: dies" in note for note in done.notes)
+
+
+@pytest.mark.parametrize(
+    ("chips", "words"),
+    [("chips: 3, chips_are: dies", "no whole packages"), ("chips: 4, chips_are: halves", "chips_are")],
+)
+def test_dies_that_make_no_packages_are_refused(tmp_path, chips, words):
+    with pytest.raises(EnergyError, match=words):
+        told(tmp_path, chips, of_dies("480 W", "N/A"))
 
 
 # --- fields ---

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from energy.catalogue import _tables
-from energy.validation.statistics import document
+from energy.power.serving import joined, loads
+from energy.power.states import busy_power, curve_of, load_of
+from energy.validation.serving_rows import NEEDED, measured_w, work_of
+from energy.validation.statistics import document, read_rows
 from energy.validation.suites import SUITES, run
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -100,3 +103,25 @@ def test_percentiles_of_a_production_cluster_lie_between_idle_and_overshoot(shar
         assert found.idle_w == pytest.approx(watts[cluster, 5], rel=0.02)
         assert found.context_w <= watts[cluster, 50] * 1.05
         assert watts[cluster, 99] <= OVERSHOOT * 400.0
+
+
+def test_the_nearest_generation_is_the_nearest_kin(shared):
+    """Serving on A100 and H100, which no curve of states was fitted to: by the curves of each measured chip."""
+    rows = read_rows(shared / SUITES["inference-energy"].data, NEEDED)
+    work, watts = joined([work_of(row)[0] for row in rows]), np.array([measured_w(row) for row in rows])
+    load = loads(work)
+    memory = np.minimum(load["weights"] + load["cache"], 1.3)
+    compute = np.minimum(load["decode"] + load["prompt"], 1.3)
+    for chip_id in ("nvidia_a100_sxm4_40", "nvidia_h100_sxm5_80"):
+        at, own = work.chip == chip_id, curve_of(chip_id)
+        errors = {}
+        for donor in ("nvidia_h200_sxm", "nvidia_b200_sxm", "nvidia_gb200"):
+            one = curve_of(donor)
+            busy = busy_power.kernel(
+                own.power_limit_w, one.base_fraction, one.ceiling_fraction, load_of(one, compute[at], memory[at])
+            )
+            errors[donor] = float(np.abs(busy / watts[at] - 1.0).mean())
+        assert at.sum() > 100
+        assert own.kin_id == min(errors, key=lambda name: errors[name]), errors
+        assert errors[own.kin_id] < 0.3
+        assert min(error for name, error in errors.items() if name != own.kin_id) > 2.0 * errors[own.kin_id]

@@ -16,10 +16,13 @@ WITH ranked AS (
     WHERE job.start_utc IS NOT NULL
 )
 SELECT
-    job_key, batch_id, row_number, job_id, site_id, host, user_name, project, job_type, state, submit_utc, start_utc,
+    job_key, batch_id, row_number, job_id, site_id, ranked.host, user_name, project, job_type, state, submit_utc, start_utc,
     end_utc, greatest(start_utc, coalesce(end_utc, log_end_utc)) AS counted_end_utc,
     CASE WHEN job_key IN (SELECT job_key FROM instance_job) THEN NULL ELSE chip_id END AS chip_id, chip_name_given,
-    chip_count, energy_chip_kwh, energy_it_kwh
+    -- where a log counts dies, the ledger counts their packages
+    chip_count / coalesce(host_dies.dies, 1), energy_chip_kwh, energy_it_kwh
 FROM ranked
+LEFT JOIN host_dies ON host_dies.host = ranked.host AND coalesce(host_dies.from_utc <= ranked.start_utc, true)
+    AND coalesce(host_dies.to_utc > ranked.start_utc, true)
 WHERE rank = 1
 ORDER BY job_key;

@@ -13,7 +13,7 @@ by_device AS (
     SELECT DISTINCT job.job_key, job.site_id, job.host, device.device_key, job.chip_id, job.chip_count,
         job.start_utc, job.counted_end_utc AS end_utc
     FROM core.job AS job
-    JOIN raw.allocation AS given
+    JOIN given_allocation AS given
         ON given.job_id = job.job_id AND given.host = job.host
         AND given.start_utc <= job.start_utc
         AND (given.end_utc IS NULL OR given.end_utc >= job.counted_end_utc)
