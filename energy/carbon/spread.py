@@ -26,6 +26,8 @@ PROVIDER, PROVIDER_MARKET = "provider's figure", "provider's figure, market-base
 NOT_STATED = "not stated"
 # From this ratio of the highest line over the lowest on, the choice of the factor decides more than any efficiency.
 WIDE_FROM = 2.0
+#: Years that an activity can have; any other is a slip of the pen.
+_CALENDAR = range(1900, 2101)
 _PROVIDERS = {"aws": "Amazon Web Services", "azure": "Microsoft Azure", "gcp": "Google Cloud", "oci": "Oracle Cloud"}
 
 
@@ -89,7 +91,8 @@ def spread(
     UnknownNameError
         The place is not known.
     FactorError
-        It has no location-based factor, or none under the policy; or the energy is negative or not a number.
+        It has no location-based factor, or none under the policy; the energy is negative or not a number; or the year
+        is none of 1900 to 2100.
 
     Examples
     --------
@@ -100,6 +103,8 @@ def spread(
     ('egrid2023r2-CAMX', (), True)
 
     """
+    if year not in _CALENDAR:
+        raise FactorError(f"The year {year} is none of {_CALENDAR[0]} to {_CALENDAR[-1]}: give that of the activity.")
     if not energy_facility >= 0:
         raise FactorError(f"An energy of {energy_facility:g} kWh at the meter: give what was used, zero or more.")
     here = zone(place)

@@ -101,4 +101,4 @@ def _range(low: float | None, high: float | None) -> str:
 def _plain(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, float):
         return str(value).lower() if isinstance(value, bool) else str(value)
-    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"

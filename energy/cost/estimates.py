@@ -13,7 +13,7 @@ from energy.cost.links import Groups, warnings_of
 from energy.cost.mapping import OFFLOADS, RECOMPUTE, SCHEDULES
 from energy.cost.profile import profile
 from energy.cost.requests import Request, memory_gb_of
-from energy.cost.step import rates
+from energy.cost.step import Rates, rates
 from energy.cost.training import Answer, Plan, answer, plan
 from energy.errors import CostError
 from energy.provenance import weakest
@@ -166,10 +166,13 @@ def estimate(request: Request, *, tokens: float | None = None) -> Estimate:
     one = plan(request)
     found = answer([one])
     mapping, work = one.mapping, found.work
-    bands = [float(end[0]) for end in (found.low80_s, found.high80_s, found.low_s, found.high_s)]
-    step = Figure.with_ends(float(found.time_s[0]), "s", bands, "estimate", _sources(one, found))
+    used = rates(work, found.time_s)
+    seconds, at_peak_s = float(found.time_s[0]), float(used.hfu[0] * found.time_s[0])
+    drawn = [float(end[0]) for end in (found.low80_s, found.high80_s, found.low_s, found.high_s)]
+    bands = [max(end, min(at_peak_s, seconds)) for end in drawn]
+    step = Figure.with_ends(seconds, "s", bands, "estimate", _sources(one, found))
     in_step = float(mapping.tokens_per_step[0])
-    figures = _figures(request, one, found, step)
+    figures = _figures(request, one, used, step)
     if tokens is not None:
         steps = tokens / in_step
         figures["training_time"] = step.times(steps / 86400.0, "day")
@@ -187,12 +190,15 @@ def estimate(request: Request, *, tokens: float | None = None) -> Estimate:
         "schedule": SCHEDULES[int(mapping.schedule[0])],
         "offload": OFFLOADS[int(mapping.offload[0])],
     }
-    layout |= {"recompute_share": one.recompute_share, "stack": one.family, "precision": one.request.precision}
+    layout["recompute_share"] = 0.0 if layout["recompute"] == "none" else one.recompute_share
+    layout |= {"stack": one.family, "precision": one.request.precision}
     shares = profile(found.step, work)
     names = ("compute", "compute_rate", "memory_bound", "communication", "idle")
     notes = [*one.notes, *warnings_of(work.fabric, mapping, Groups.of(work.fabric, mapping))]
     if found.factor.sources[0] == 0:
         notes.append(f"No published run of the stack {one.family} on this chip family is known: the bands are wider.")
+    if bands != drawn:
+        notes.append("The bands end where the chips run at their dense peak: no run is faster.")
     if room is not None:
         layout["memory_of_chip_gb"] = room
     return Estimate(
@@ -205,10 +211,9 @@ def estimate(request: Request, *, tokens: float | None = None) -> Estimate:
     )
 
 
-def _figures(request: Request, one: Plan, found: Answer, step: Figure) -> dict[str, Figure]:
+def _figures(request: Request, one: Plan, used: Rates, step: Figure) -> dict[str, Figure]:
     """Return the figures that a step time means."""
-    in_step, seconds = float(one.mapping.tokens_per_step[0]), float(found.time_s[0])
-    used = rates(found.work, found.time_s)
+    in_step, seconds = float(one.mapping.tokens_per_step[0]), step.known
     peak = peak_flop_per_s(kernel_chip(request.chip), one.request.precision)
     model, hardware = float(used.mfu[0]) * seconds, float(used.hfu[0]) * seconds
     return {

@@ -9,6 +9,8 @@ from energy.errors import CostError, did_you_mean
 
 Config = Mapping[str, Any]
 Shape = dict[str, Any]
+#: Whole numbers below it are exact in the arrays that they go into.
+_MOST = 2**53
 
 
 def shape_of_config(config: Config) -> Shape:
@@ -42,7 +44,17 @@ qwen2_moe, qwen3, qwen3_moe, qwen3_next. Nearest: llama, gemma. Give the shape w
             f"The model_type {kind!r} is not known: {', '.join(sorted(_READERS))}."
             f"{hint} Give the shape with Architecture.of_shape."
         )
-    return _READERS[kind](config)
+    return _divided(_READERS[kind](config))
+
+
+def _divided(shape: Shape) -> Shape:
+    """Return a shape whose heads share out evenly; raise for one whose heads do not, which no model can run."""
+    heads, groups, hidden = shape["heads"], shape.get("kv_heads"), shape["hidden"]
+    if groups and heads % groups:
+        raise CostError(f"{heads} attention heads cannot share {groups} key-value heads: one has to divide the other.")
+    if heads and shape.get("head_dim") is None and hidden % heads:
+        raise CostError(f"A width of {hidden} does not divide by {heads} heads: add head_dim, or correct one of them.")
+    return shape
 
 
 def _whole(config: Config, *keys: str) -> int:
@@ -51,7 +63,7 @@ def _whole(config: Config, *keys: str) -> int:
         value = config.get(key)
         if value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or value < 0:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _MOST:
             raise CostError(f"{key} of the configuration is {value!r}: give a whole number.")
         if value != int(value):
             raise CostError(f"{key} of the configuration is {value!r}: give a whole number.")

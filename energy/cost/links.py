@@ -384,9 +384,11 @@ class Groups:
         sizes, strides = np.ones((_ROWS, len(m))), np.ones((_ROWS, len(m)))
         sizes[TENSOR], sizes[DATA], sizes[EXPERT] = t, ranks, m.expert_parallel_size
         sizes[CONTEXT], sizes[PIPELINE] = np.minimum(c, _TWO), np.minimum(p, _TWO)
-        # A ring of context ranks that crosses the domain is as slow as its hand-over across. Experts are not split by
-        # tensor ranks: their group starts at the innermost rank.
-        strides[DATA], strides[CONTEXT], strides[PIPELINE] = t, np.maximum(t * c / _TWO, _ONE), t * ranks
+        # A ring of context ranks that crosses the domain is as slow as its hand-over across, and so is a chain of
+        # stages, whose first two may lie in one domain. Experts are not split by tensor ranks: their group starts at
+        # the innermost rank.
+        half_ring, half_chain = t * c / _TWO, t * ranks * np.maximum(p / _TWO, _ONE)
+        strides[DATA], strides[CONTEXT], strides[PIPELINE] = t, np.maximum(half_ring, _ONE), half_chain
         slices = np.ones(1)
         if fabric.has_torus:
             sliced = (fabric.axis_share < 1.0) & (m.zero_stage >= 3)

@@ -17,13 +17,14 @@ from energy.cost.activations import VALUE_BYTES, tokens_on_a_chip
 from energy.cost.architecture import Architecture
 from energy.cost.kernels import attention, gemm
 from energy.cost.kernels.coefficients import kernel_chip, peak_flop_per_s
+from energy.cost.kernels.memory_bound import STREAM_EFFICIENCY
 from energy.cost.mapping import PRECISIONS, Mapping
 from energy.cost.traffic import memory_bound_bytes
 
 Numbers = NDArray[np.float64]
 
-#: What memory-bound kernels reach of the rated bandwidth (cost_engine formulas: 0.8), and what starting one costs.
-MEMORY_REACHED, LAUNCH_S = 0.8, 2e-6
+#: What memory-bound kernels reach of the rated bandwidth, and what starting one costs where the next is queued.
+MEMORY_REACHED, LAUNCH_S = STREAM_EFFICIENCY, 2e-6
 #: Kernels of a layer that only move data, forward and backward.
 _MEMORY_KERNELS = (8.0, 12.0)
 _TILE = 128.0

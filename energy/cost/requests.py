@@ -109,7 +109,7 @@ _ABOVE_ZERO = ("outside_gbit_per_s_per_chip", "power_limit_w", "memory_bytes_per
 
 
 def refuse_numbers(request: Request) -> None:
-    """Raise for a number that cannot be, and for a precision that the chip lacks."""
+    """Raise for a number that cannot be, one of experts that the model lacks, and a precision that the chip lacks."""
     for name in _WHOLE:
         value = getattr(request, name)
         if value is not None and not (value >= 1 and value == np.floor(value) and np.isfinite(value)):
@@ -118,6 +118,8 @@ def refuse_numbers(request: Request) -> None:
         value = getattr(request, name)
         if value is not None and not (value > 0 and np.isfinite(value)):
             raise CostError(f"{name} is {value:g}: give a finite number above zero.")
+    if request.expert_imbalance != 1.0 and not (request.architecture.moe_layers > 0).any():
+        raise CostError(f"expert_imbalance is {request.expert_imbalance:g} but the model has no experts: leave it out.")
     code = int(codes_of([request.precision], PRECISIONS, "precision")[0])
     peak_flop_per_s(kernel_chip(request.chip), PRECISIONS[code])
 

@@ -18,6 +18,9 @@ Numbers = NDArray[np.float64]
 _SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 #: Sequences of a step where no batch is given: tokens of the usual step of a large run.
 _TOKENS_PER_STEP = 2.0**22
+#: A step of more than so many times the usual tokens, or the tokens that fill the chips, trains another model: such
+#: layouts would win by their batch alone.
+_MOST_OVER_USUAL = 2.0
 #: Tokens of a sequence where none is told.
 USUAL_SEQUENCE = 4096.0
 
@@ -115,6 +118,8 @@ def candidates(request: Request, family: str, notes: list[str]) -> Mapping:
         good &= np.remainder(whole, b * np.maximum(d, 1.0)) == 0
     if request.must_fit and request.data_parallel_size is not None:
         good &= d == request.data_parallel_size
+    if request.must_fit and request.global_batch_size is None:
+        good &= _is_usual_batch(request, t, whole, good)
     if not good.any():
         if request.must_fit:
             _refuse_layout(request, grid[0], float(whole[0]))
@@ -143,6 +148,14 @@ def _batches(request: Request, p: Numbers, d: Numbers, b: Numbers) -> Numbers:
         return np.full(len(d), float(request.global_batch_size))
     sequences = _TOKENS_PER_STEP / (request.sequence_length or USUAL_SEQUENCE)
     return np.maximum(np.round(sequences / (b * d)), 4.0 * p) * b * d
+
+
+def _is_usual_batch(request: Request, t: Numbers, whole: Numbers, good: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which batches that nobody gave are near the usual one, or the smallest that fills the chips."""
+    usual = _TOKENS_PER_STEP / (request.sequence_length or USUAL_SEQUENCE)
+    inside = good & (t <= Fabric.of([request.chip]).domain_size[0])
+    least = np.min(whole, where=inside if inside.any() else good, initial=np.inf)
+    return np.asarray(whole <= _MOST_OVER_USUAL * max(usual, least))
 
 
 def _mapping(request: Request, family: str, columns: Numbers) -> Mapping:

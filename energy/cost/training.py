@@ -127,6 +127,9 @@ def plan(request: Request) -> Plan:
     seconds = step_time(work).total / layouts.tokens_per_step
     best = int(np.argmin(np.where(fits, seconds, np.inf)))
     chosen = layouts[best]
+    if filled.global_batch_size is None:
+        batch, tokens = float(chosen.global_batch_size[0]), float(chosen.tokens_per_step[0])
+        notes.append(f"No global batch is given: {batch:g} sequences, {tokens / 1e6:.3g} million tokens, are assumed.")
     if searched and len(layouts) > 1:
         said = ", ".join(f"{name} {shown(chosen, name)}" for name in searched)
         notes.append(f"Not given, taken from {len(layouts)} layouts as the fastest that fits: {said}.")
@@ -286,7 +289,9 @@ def _does_not_fit(request: Request, family: str, candidates: Mapping) -> str:
     first = ", ".join(f"{name.replace('_', ' ')} {size / 2**30:.1f} GiB" for name, size in largest[:2])
     linked = request.host_bytes_per_s is not None or has_link(request.chip)
     every = what_would_fit(request.architecture, candidates, room, least)
-    helps = [one for one in every if linked or not one.change.startswith("offload")]
+    # A request has no optimiser to choose, and a chip without a host link nothing to offload to.
+    barred = ("optimiser",) if linked else ("optimiser", "offload")
+    helps = [one for one in every if not one.change.startswith(barred)]
     said = " or ".join(one.change for one in helps[:2])
     remedy = f"What fits: {said}." if said else "Give more chips, or a chip with more memory."
     needs = f"{memory.needed_gib[least]:.1f} GiB are needed, most for {first}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from energy.errors import EnergyError
+from energy.errors import EnergyError, did_you_mean
 
 
 class _Loader(yaml.SafeLoader):
@@ -57,12 +57,17 @@ def read_text(path: Path, error_class: type[EnergyError]) -> str:
     Raises
     ------
     EnergyError
-        Of the given class, when the file cannot be opened or is in another encoding.
+        Of the given class, when the file is absent or a folder, cannot be opened, or is in another encoding.
     """
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise error_class(f"{path.name}, line {line}: not UTF-8: save the file as UTF-8.") from error
+    except FileNotFoundError:
+        near = sorted(one.name for one in path.parent.glob(f"*{path.suffix}")) if path.parent.is_dir() else []
+        raise error_class(f"{path}: no such file: check the name.{did_you_mean(path.name, near)}") from None
+    except IsADirectoryError:
+        raise error_class(f"{path} is a folder: give a file in it.") from None
     except OSError as error:
         raise error_class(f"{path}: cannot be read ({error.strerror}): allow reading it.") from error

@@ -15,9 +15,12 @@ from energy.cost.estimates import Estimate, Figure
 from energy.cost.estimates import estimate as estimated
 from energy.cost.profile import Profile
 from energy.cost.requests import Request, clock_of, kind_of, usual_precision
-from energy.errors import PowerError, ScenarioError
-from energy.power.profile import Phases, phases, profile_power
-from energy.power.states import curve_of, idle_watts, state_power
+from energy.errors import ScenarioError
+from energy.power.boards import board_device, board_parts, is_at_plug
+from energy.power.node import node_overhead
+from energy.power.phases import Phases, phases
+from energy.power.profile import board_watts, profile_power
+from energy.power.training import usual_node
 from energy.scenario.costing import Money, elapsed_of, money_of
 from energy.scenario.specification import Prices, Scenario
 
@@ -25,6 +28,11 @@ from energy.scenario.specification import Prices, Scenario
 NOT_IN_CHIP_ENERGY = (
     "Energy of the chips is that of their boards: host, its memory, network, fans, power supplies (node overhead) and "
     "cooling (PUE) are not in it."
+)
+#: The same of a system whose watts are counted at its plug.
+AT_ITS_PLUG = (
+    "Energy is that of whole systems, or shares of one, at the plug: no node overhead comes on top; cooling (PUE) is "
+    "not in it."
 )
 _BANDS = "Bands of energy: ln errors of time and of power in quadrature, as independent; slow runs draw less, so wide."
 
@@ -202,15 +210,46 @@ def training_run(scenario: Scenario) -> TrainingRun:
     if money is not None:
         figures["cost"] = money.cost
     if watts.value is not None:
-        notes += [NOT_IN_CHIP_ENERGY, _BANDS]
+        notes += [_not_in_it(scenario, request, watts.value), _BANDS]
     return TrainingRun(scenario, request, figures, found, split, money, tuple(dict.fromkeys(notes)))
 
 
+def _not_in_it(scenario: Scenario, request: Request, power_chip_w: float) -> str:
+    """Return what the energy of the chips leaves out, with the node overhead to give where none is given."""
+    if is_at_plug(request.chip):
+        return AT_ITS_PLUG
+    if scenario.system.node_overhead is not None:
+        return NOT_IN_CHIP_ENERGY
+    count = int(request.chips_per_node or min(usual_node(request.chip).chip_count, request.chips))
+    parts = board_parts(request.chip, count)
+    found = node_overhead(parts, power_chip_w)
+    return (
+        f"{NOT_IN_CHIP_ENERGY} Nodes of {parts.name} (usual {parts.host_class}, {parts.cooling}) take "
+        f"{found.node_overhead:.2f} times their boards (95 %: {found.node_overhead_low:.2f} to "
+        f"{found.node_overhead_high:.2f}) at {power_chip_w:.0f} W each: --node-overhead {found.node_overhead:.2f}, not "
+        "applied."
+    )
+
+
 def _add_energy_at_the_meter(scenario: Scenario, figures: dict[str, Figure], notes: list[str]) -> None:
-    """Add the energy at the site's meter where both factors are given: neither is ever assumed."""
+    """Add the energy at the site's meter where both factors are given: neither is ever assumed.
+
+    Raises
+    ------
+    ScenarioError
+        A node overhead is given for a system whose watts are those at its plug.
+    """
     overhead, pue, energy = scenario.system.node_overhead, scenario.site.pue, figures["energy_chips"]
+    at_plug = is_at_plug(scenario.system.chip)
+    if at_plug:
+        if overhead not in (None, 1.0):
+            raise ScenarioError(
+                f"--node-overhead {overhead:g}: the watts of {scenario.system.chip} are those of a system at its plug, "
+                "so nothing comes on top: leave it out."
+            )
+        overhead = 1.0
     if overhead is None or pue is None:
-        if overhead is not None or pue is not None:
+        if not at_plug and (overhead is not None or pue is not None):
             lacking = "PUE (--pue)" if pue is None else "node overhead (--node-overhead)"
             notes.append(f"Energy at the meter is not told: the {lacking} is not given.")
         return
@@ -221,16 +260,12 @@ def _add_energy_at_the_meter(scenario: Scenario, figures: dict[str, Figure], not
 
 
 def _power(request: Request, shares: Profile, precision: str, notes: list[str]) -> Figure:
-    """Return the watts of a chip; without a value where the catalogue has no maximum or idle power of it."""
-    try:
-        curve = curve_of(request.chip, precision)
-        idle_watts(request.chip, curve, curve.power_limit_w)
-    except PowerError as error:
-        return Figure.not_known("W_chip/chip", str(error))
-    if request.power_limit_w is not None and request.power_limit_w > curve.power_limit_w:
+    """Return the watts of a chip."""
+    most_w = board_device(request.chip).limit_w.value
+    if request.power_limit_w is not None and request.power_limit_w > most_w:
         notes.append(
-            f"The power limit of {request.power_limit_w:g} W is above the maximum of {request.chip}, "
-            f"{curve.power_limit_w:g} W, and changes nothing."
+            f"The power limit of {request.power_limit_w:g} W is above the maximum of {request.chip}, {most_w:g} W, and "
+            "changes nothing."
         )
     found = profile_power(request.chip, shares, precision, power_limit_w=request.power_limit_w, clock=clock_of(request))
     ends = (found.power_chip_low80_w, found.power_chip_high80_w, found.power_chip_low_w, found.power_chip_high_w)
@@ -249,7 +284,7 @@ _PHASES = ("compute", "memory_bound", "communication", "idle")
 def _by_phase(request: Request, shares: Profile, precision: str) -> dict[str, dict[str, float]]:
     """Return share, watts and loads by phase, before any power limit."""
     split: Phases = phases(shares, clock=clock_of(request))
-    watts = state_power(request.chip, split.states, precision).power_chip_w[:, 0]
+    watts = board_watts(request.chip, split.states, precision)[:, 0]
     compute, memory = np.asarray(split.states.compute)[:, 0], np.asarray(split.states.memory)[:, 0]
     return {
         name: {

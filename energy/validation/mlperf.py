@@ -99,6 +99,8 @@ def _accelerators(row: Row, nodes: float | None, notes: list[str]) -> tuple[str,
         sockets = number(row, "host_cpus_per_node")
         if nodes is None or sockets is None:
             raise CostError("The row names processors but not how many: nodes and host_cpus_per_node are empty.")
+        if not (nodes > 0 and sockets > 0):
+            raise CostError(f"{nodes:g} nodes of {sockets:g} processors: both have to be above zero.")
         notes.append("Processors: sockets are counted.")
         return _processor(words(row, "host_cpu")), nodes * sockets
     per_node = number(row, "accelerators_per_node")

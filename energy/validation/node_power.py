@@ -66,10 +66,14 @@ def _limit_w(system: str) -> float | None:
     return None if found is None else float(found[1])
 
 
+def _row_id(place: int) -> str:
+    return f"line {place + 2}"
+
+
 def _measured(row: Row, place: int) -> MeasuredRow:
     mode = "max_q" if words(row, "power_mode").startswith("max_q") else words(row, "power_mode")
     return MeasuredRow(
-        f"line {place + 2}",
+        _row_id(place),
         Submission(
             suite=words(row, "suite"),
             accelerator=words(row, "accelerator"),
@@ -95,14 +99,14 @@ def result_rows(path: Path) -> tuple[list[Compared], list[Failure]]:
     """Return rows of a file with the columns of mlperf_power.csv, predicted against measured."""
     compared: list[Compared] = []
     failures: list[Failure] = []
-    for row in measured_rows(path):
-        if row.power_w is None or not row.power_w > 0.0:
-            failures.append(Failure(row.row_id, "The row prints no mean power of a node."))
-            continue
+    for place, cells in enumerate(read_rows(path, NEEDED)):
         try:
+            row = _measured(cells, place)
+            if row.power_w is None or not row.power_w > 0.0:
+                raise PowerError("The row prints no mean power of a node.")
             compared.append(_compared(row, benchmark_power([row.submission]), row.power_w))
         except EnergyError as error:
-            failures.append(Failure(row.row_id, str(error)))
+            failures.append(Failure(_row_id(place), str(error)))
     return compared, failures
 
 

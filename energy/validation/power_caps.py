@@ -21,6 +21,14 @@ def _key(row: Row) -> tuple[str, ...]:
     return tuple(words(row, name) for name in _WORK)
 
 
+def _limit_w(row: Row) -> float | None:
+    """Return the limit of a row; None where it states none, which its own comparison refuses."""
+    try:
+        return number(row, "power_limit_w")
+    except EnergyError:
+        return None
+
+
 def _needed(row: Row, name: str) -> float:
     value = number(row, name)
     if value is None or not value > 0:
@@ -41,8 +49,8 @@ def power_caps(path: Path) -> Outcome:
     rows = read_rows(path, NEEDED)
     best: dict[tuple[str, ...], Row] = {}
     for row in rows:
-        limit, known = number(row, "power_limit_w"), best.get(_key(row))
-        if limit is not None and (known is None or limit > (number(known, "power_limit_w") or 0.0)):
+        limit, known = _limit_w(row), best.get(_key(row))
+        if limit is not None and (known is None or limit > (_limit_w(known) or 0.0)):
             best[_key(row)] = row
     compared: list[Compared] = []
     failures: list[Failure] = []
@@ -52,7 +60,7 @@ def power_caps(path: Path) -> Outcome:
             failures.append(Failure(row_id, "The highest limit of this work: its power is an input."))
             continue
         if top is None:
-            failures.append(Failure(row_id, "The row prints no power_limit_w."))
+            failures.append(Failure(row_id, "No row of this work prints a power_limit_w."))
             continue
         try:
             compared.append(_compared(row, top, row_id))

@@ -66,6 +66,8 @@ class _Answers:
             raise FacilityError(f"The row is of kind {kind!r}: a fleet, or a facility without place and description.")
         if measured is None:
             raise FacilityError("The row prints no pue.")
+        if not measured >= 1.0:
+            raise FacilityError(f"A PUE of {measured:g} is no measurement: it is 1 or more.")
         value, wue, groups, note = self._published(row) if kind == PUBLISHED else self._operator(row)
         printed = number(row, "wue_l_per_kwh")
         note += f"; WUE {wue:.3f} L/kWh computed" + (f", {printed:.3f} printed" if printed is not None else "")

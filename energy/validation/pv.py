@@ -62,6 +62,8 @@ def _compared(row: dict[str, str], folder: Path) -> tuple[Compared, float | None
     quantity, _, per = row["quantity"].partition(" per DC kW")
     if quantity not in _QUANTITIES:
         raise SupplyError(f"the quantity {row['quantity']!r} is none of {', '.join(_QUANTITIES)}")
+    if not float(row["value"]) > 0.0:
+        raise SupplyError(f"a yield of {row['value']} is no measurement")
     name, hourly = _QUANTITIES[quantity]
     tmy3 = _TMY3.search(row["weather_file"])
     if tmy3 is not None:

@@ -84,6 +84,13 @@ def _scope(row: Row) -> str:
     raise PowerError(f"The row does not say what its energy covers ({scope or 'empty'}): boards, system or facility.")
 
 
+def _reported_mwh(row: Row) -> float | None:
+    energy_mwh = number(row, "reported_energy_mwh")
+    if energy_mwh is not None and not energy_mwh > 0.0:
+        raise PowerError(f"An energy of {energy_mwh:g} MWh is no measurement.")
+    return energy_mwh
+
+
 def _needed(row: Row, name: str, why: str) -> float:
     value = number(row, name)
     if value is None or not value > 0.0:
@@ -97,7 +104,7 @@ def _measured(row: Row, row_id: str) -> Compared:
     if hours is None or not hours > 0.0:
         raise PowerError(_without_hours(row, chip, scope))
     pue = _needed(row, "pue", "its energy includes that of the facility") if scope == "facility" else 1.0
-    energy_mwh = number(row, "reported_energy_mwh")
+    energy_mwh = _reported_mwh(row)
     if energy_mwh is None:
         watts = _needed(row, "power_per_accelerator_w", "nor energy: nothing was measured")
         energy_mwh = hours * watts * pue / 1e6
@@ -207,7 +214,7 @@ def _training_flop(row: Row) -> float | None:
 def _without_hours(row: Row, chip: str, scope: str) -> str:
     """Return why a measured row has no answer, and which hours and utilisation its energy would mean."""
     said = "The row prints no accelerator_hours, so hours × power is not told"
-    energy_mwh, flop = number(row, "reported_energy_mwh"), _training_flop(row)
+    energy_mwh, flop = _reported_mwh(row), _training_flop(row)
     if energy_mwh is None or flop is None or scope == "facility":
         return f"{said}."
     watts = scope_watts(chip, scope, usual_utilisation()).value
@@ -223,7 +230,7 @@ def _arithmetic(row: Row, row_id: str) -> Compared:
         raise PowerError(f"independent_of_tdp is {kind!r}: write yes, partly, no, or time only.")
     if kind.startswith("time"):
         raise PowerError("The row carries no energy: time only.")
-    energy_mwh = number(row, "reported_energy_mwh")
+    energy_mwh = _reported_mwh(row)
     if energy_mwh is None:
         raise PowerError("The row prints no energy: its emissions are hours × rated power × one factor.")
     hours = _needed(row, "accelerator_hours", "hours × assumed power is not told")

@@ -160,3 +160,9 @@ def test_the_last_line_and_the_json_flag_a_wide_spread(monkeypatch, capfd):
     assert found["is_wide"] is last.startswith("wide spread")
     assert f"{found['highest_over_lowest']:.1f} times" in last
     assert "1 of zero left out" in last
+
+
+@pytest.mark.parametrize("year", [-1, 0, 24, 1800, 20245])
+def test_a_slip_of_the_pen_is_no_year(year):
+    with pytest.raises(FactorError, match=f"The year {year} is none of 1900 to 2100"):
+        spread("CAMX", GWH, year)

@@ -113,7 +113,7 @@ def test_a_line_says_what_the_energy_of_chips_leaves_out(energy):
     assert "kWh_chip" not in out
 
 
-def test_a_chip_whose_watts_are_not_known_is_answered_all_the_same(energy):
+def test_a_chip_whose_limit_nobody_published_gets_a_wide_range(energy):
     from energy import catalogue
 
     small = {"--model": "Llama 3.2 1B", "--chips": "8", "--tokens": "1e9"}
@@ -124,10 +124,30 @@ def test_a_chip_whose_watts_are_not_known_is_answered_all_the_same(energy):
         code, out, _ = energy(*words(small, {"--chip": chip.chip_id}), "--json")
         if code == 0:
             figures = json.loads(out)["figures"]
-            assert figures["power_per_chip"]["value"] is None and figures["energy_chips"]["value"] is None
-            assert figures["chip_hours"]["value"] > 0
+            power = figures["power_per_chip"]
+            assert power["high"] > 1.2 * power["value"] > 1.4 * power["low"] > 0
+            assert figures["energy_chips"]["value"] > 0
             seen += 1
     assert seen
+
+
+def test_the_overhead_of_the_node_is_named_and_not_applied(document):
+    alone, given = document(), document({"--node-overhead": "1.3", "--pue": "1.1"})
+    line = next(note for note in alone["notes"] if "node overhead" in note)
+    named = float(re.search(r"--node-overhead ([0-9.]+), not applied", line)[1])
+    assert 1.0 < named < 4.0 and "nvidia_h100_sxm5_80" in line
+    assert "energy_facility" not in alone["figures"]
+    assert not any("not applied" in note for note in given["notes"])
+
+
+def test_a_system_at_its_plug_takes_no_node_overhead(energy):
+    one = {"--model": "Llama 3.2 1B", "--chips": "8", "--tokens": "1e9", "--chip": "cerebras_wse3"}
+    code, out, _ = energy(*words(one, {"--pue": "1.2"}), "--json")
+    figures = json.loads(out)["figures"]
+    assert code == 0
+    assert figures["energy_facility"]["value"] == pytest.approx(1.2 * figures["energy_chips"]["value"])
+    code, _, said = energy(*words(one, {"--pue": "1.2", "--node-overhead": "1.3"}))
+    assert code == 1 and "at its plug" in said
 
 
 def test_a_power_limit_lowers_watts_and_takes_longer(document):
@@ -338,3 +358,29 @@ def test_a_link_without_a_rate_for_a_chip_is_refused(given, says):
     words = {"work.model": "Llama 3.1 8B", "system.chip": "H100 SXM", "system.chips": "64", **given}
     with pytest.raises(EnergyError, match=says):
         request_of(scenario_of({key: (value, key) for key, value in words.items()}))
+
+
+# --- numbers and files out of the usual ---
+
+
+@pytest.mark.parametrize("tokens", ["1e3", "1e18", "1e300"])
+def test_no_line_of_figures_is_longer_than_a_screen(energy, tokens):
+    code, out, _ = energy(*words(SMALL, {"--tokens": tokens}))
+    assert code == 0
+    figures = out.split("layout:")[0].splitlines()
+    assert max(map(len, figures)) < 160
+
+
+@pytest.mark.parametrize("command", ["supply", "facility", "estimate"])
+@pytest.mark.parametrize(
+    ("name", "said"), [("scene.yaml", "no such file|neither a file"), ("folder", "folder|neither")]
+)
+def test_a_file_that_is_absent_or_a_folder_is_named_as_such(capsys, monkeypatch, tmp_path, command, name, said):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "scenes.yaml").write_text("a: 1", encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["energy", command, str(tmp_path / name)])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    error = capsys.readouterr().err
+    assert left.value.code == 1 and error.count("\n") == 1
+    assert re.search(said, error) and "allow reading" not in error

@@ -171,7 +171,11 @@ def test_a_configuration_is_read_from_a_file(tmp_path: Path) -> None:
         ({key: value for key, value in LLAMA.items() if key != "hidden_size"}, "has no hidden_size: add it"),
         ({**LLAMA, "num_hidden_layers": "32"}, "num_hidden_layers of the configuration is '32'"),
         ({**LLAMA, "num_hidden_layers": float("nan")}, "num_hidden_layers of the configuration is nan"),
+        ({**LLAMA, "num_hidden_layers": float("inf")}, "num_hidden_layers of the configuration is inf"),
+        ({**LLAMA, "num_hidden_layers": 10**400}, "num_hidden_layers of the configuration is 1000"),
         ({**LLAMA, "num_hidden_layers": 0}, "layers is 0"),
+        ({**LLAMA, "num_key_value_heads": 7}, "32 attention heads cannot share 7 key-value heads"),
+        ({**LLAMA, "num_attention_heads": 24, "hidden_size": 4100}, "A width of 4100 does not divide by 24 heads"),
         ({}, "The model_type None is not known"),
     ],
 )

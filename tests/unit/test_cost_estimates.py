@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from energy import catalogue
 from energy.cost.architecture import Architecture
 from energy.cost.estimates import Figure, estimate
-from energy.cost.requests import Request
+from energy.cost.requests import Request, usual_precision
 from energy.errors import CostError
 
 WIDTH = st.floats(0.01, 1.0)
@@ -72,3 +73,31 @@ def test_times_and_hours_of_a_run_belong_together():
     assert "training_time" not in estimate(request).figures
     with pytest.raises(CostError, match="tokens is nan"):
         estimate(request, tokens=float("nan"))
+
+
+def test_no_band_goes_beyond_the_dense_peak_and_each_holds_its_value():
+    small, reached = Architecture.of_model("Llama 3.2 1B"), []
+    for chip in catalogue.all_chips():
+        try:
+            precision = usual_precision(chip.chip_id)
+            found = estimate(Request(architecture=small, kind="dense", chip=chip.chip_id, chips=8, precision=precision))
+        except CostError:
+            continue
+        used = found.figures["hardware_flop_utilisation"]
+        assert used.high <= max(100.0, used.value) * (1 + 1e-9), chip.chip_id
+        said = any("dense peak" in note for note in found.notes)
+        assert said == (used.high >= 100.0 - 1e-9), chip.chip_id
+        reached.append(said)
+        for one in found.figures.values():
+            assert one.low <= one.low80 <= one.value <= one.high80 <= one.high, chip.chip_id
+    assert any(reached) and not all(reached)
+
+
+@pytest.mark.parametrize(("recompute", "share"), [("none", 0.0), ("selective", 1.0), ("full", 1.0)])
+def test_the_share_of_recompute_is_of_what_is_computed_again(recompute, share):
+    shape = Architecture.of_model("Llama 3.1 8B")
+    request = Request(
+        architecture=shape, kind="dense", chip="nvidia_h100_sxm5_80", chips=8, precision="bf16", recompute=recompute
+    )
+    layout = estimate(request).layout
+    assert (layout["recompute"], layout["recompute_share"]) == (recompute, share)

@@ -270,3 +270,14 @@ def test_processors_count_as_sockets():
     assert (found[0].chip, found[0].chips) == ("intel_xeon_8480p", 32)
     _, failures = cases([ROW | cpu | {"host_cpu": "abacus"}])
     assert "abacus" in failures[0].reason
+
+
+@pytest.mark.parametrize(
+    "odd", [{"nodes": "-1"}, {"nodes": "0"}, {"host_cpus_per_node": "-2"}, {"host_cpus_per_node": "0"}]
+)
+def test_an_odd_count_costs_its_own_row_only(odd, tmp_path):
+    cpu = {"accelerator": "cpu", "accelerator_name": "N/A", "total_accelerators": "0", "nodes": "16"}
+    cpu |= {"host_cpus_per_node": "2", "host_cpu": "Intel(R) Xeon(R) Platinum 8480+ @ 2.0GHz"}
+    found, failures = cases([ROW, ROW | cpu, ROW | cpu | odd])
+    assert len(found) == 2 and "both have to be above zero" in failures[0].reason
+    assert all(one.chips > 0 for one in found)

@@ -17,7 +17,7 @@ from energy.cost.kernels.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, 
 from energy.cost.links import Fabric, Groups, collective_s, gather_s, group, reduce_s, warnings_of
 from energy.cost.mapping import Mapping
 from energy.cost.profile import profile
-from energy.cost.requests import Request, kind_of
+from energy.cost.requests import Request, kind_of, usual_precision
 from energy.cost.stack import Terms, chip_family, factor_of, overlap_of, stack_family, terms
 from energy.cost.step import StepTime, Work, rates, step_time
 from energy.cost.training import answer, plan
@@ -78,6 +78,18 @@ def test_who_crosses_follows_the_layout_of_ranks():
     groups = Groups.of(Fabric.of([H100]), mapping_of(**{TENSOR: 8, PIPELINE: 1, DATA: 16}))
     assert not groups.tensor.crosses[0]
     assert groups.data.crosses[0] and groups.data.inside[0] == 1
+
+
+@pytest.mark.parametrize("sizes", [(4, 16, 1), (2, 4, 8), (1, 8, 4), (1, 16, 4)])
+def test_a_chain_of_stages_beyond_the_domain_is_as_slow_as_its_hand_over_across(sizes):
+    # two stages of these lie in one server, the chain does not
+    tensor, stages, data = sizes
+    mapping = mapping_of(**{TENSOR: tensor, PIPELINE: stages, DATA: data, "global_batch_size": 64 * data})
+    bit = Fabric.of([H100], outside_gbit_per_s_per_chip=[1e-9])
+    slow = step_time(replace(work_of(mapping), fabric=bit))
+    assert slow.pipeline_communication[0] > 1e6 * seconds(**{TENSOR: 4, PIPELINE: 2, DATA: 1}).pipeline_communication[0]
+    inside = mapping_of(**{TENSOR: 2, PIPELINE: 4, DATA: 1})
+    assert step_time(replace(work_of(inside), fabric=bit)).total == pytest.approx(step_time(work_of(inside)).total)
 
 
 def test_a_pair_of_a_mesh_has_one_link_and_a_whole_group_all():
@@ -450,6 +462,33 @@ def test_what_is_not_given_is_chosen_and_said():
     one = plan(request_of(sequence_length=4096.0, global_batch_size=256.0))
     assert one.mapping.usable(LLAMA, 64)[0]
     assert any("layouts" in note for note in one.notes)
+
+
+@pytest.mark.parametrize("gbit", [1.0, 10.0, 400.0])
+@pytest.mark.parametrize("chips", [64.0, 512.0, 4096.0])
+def test_a_batch_that_nobody_gave_is_usual_and_said(chips, gbit):
+    one = plan(request_of(chips=chips, outside_gbit_per_s_per_chip=gbit))
+    tokens = float(one.mapping.tokens_per_step[0])
+    assert 2e6 < tokens <= 2 * max(2**22, 4 * 4096 * chips / 8)  # no slow network is answered with a giant batch
+    assert any(f"{float(one.mapping.global_batch_size[0]):g} sequences" in note for note in one.notes)
+    told = plan(request_of(chips=chips, outside_gbit_per_s_per_chip=gbit, global_batch_size=1024.0))
+    assert not any("global batch" in note for note in told.notes)
+
+
+def test_experts_are_asked_about_only_where_there_are_some():
+    with pytest.raises(CostError, match="expert_imbalance is 2 but the model has no experts"):
+        plan(request_of(expert_imbalance=2.0))
+    mixture = {"architecture": MIXTURE, "kind": "moe", "chips": 256.0}
+    even, uneven = (answer([plan(request_of(expert_imbalance=x, **mixture))]).time_s[0] for x in (1.0, 2.0))
+    assert uneven > even
+
+
+@pytest.mark.parametrize("chip", ["nvidia_t4", "google_tpu_v2", "google_tpu_v4i", "cerebras_wse1"])
+def test_a_remedy_is_one_that_a_request_can_ask_for(chip):
+    small = {"architecture": Architecture.of_model("Llama 3.1 8B"), "chips": 8.0}
+    with pytest.raises(CostError, match="does not fit") as caught:
+        plan(request_of(chip=chip, precision=usual_precision(chip), **small))
+    assert "optimiser adam" not in str(caught.value)
 
 
 def test_what_is_given_is_kept():

@@ -107,6 +107,15 @@ def test_rows_without_an_answer_are_counted_with_their_reason(results):
     assert all("\n" not in one.reason for one in found.failures)
 
 
+@pytest.mark.parametrize("column", ["nodes", "accelerators_per_node", "average_node_power_w"])
+@pytest.mark.parametrize("cell", ["abc", "∞", "-1", ""])
+def test_an_odd_cell_costs_its_own_row_only(results, column, cell):
+    usual = node_power(results(TRAINING, INFERENCE))
+    found = node_power(results(TRAINING, INFERENCE, TRAINING | {column: cell}))
+    assert found.compared[:2] == usual.compared and len(usual.compared) == 2
+    assert len(found.compared) + len(found.failures) == 3
+
+
 def test_points_beside_the_results_are_read_too_and_boards_are_no_nodes(tmp_path):
     point = {"device": "nvidia_h100_sxm", "item": "8-GPU node", "scope": "node AC side", "cooling": "immersion"}
     rows = (

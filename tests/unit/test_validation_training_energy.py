@@ -128,6 +128,15 @@ def test_a_row_that_cannot_be_answered_says_why(tmp_path, changes, words):
     assert re.search(words, failure.reason), failure.reason
 
 
+@pytest.mark.parametrize("kind", ["yes", "no"])
+@pytest.mark.parametrize("energy", ["0", "-600"])
+def test_an_energy_that_cannot_be_is_no_measurement(tmp_path, kind, energy):
+    odd = RUN | {"independent_of_tdp": kind, "reported_energy_mwh": energy, "power_per_accelerator_w": "600"}
+    found = training_energy(written(tmp_path / "runs.csv", RUN, odd))
+    assert len(found.compared) == 1 and "is no measurement" in found.failures[0].reason
+    assert document(found)["answered"] == 1
+
+
 def test_arithmetic_is_scored_apart_and_without_bands(tmp_path):
     changes = {
         "independent_of_tdp": "no",

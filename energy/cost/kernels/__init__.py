@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from energy.cost.kernels.coefficients import KernelTime, supports
     from energy.cost.kernels.collectives import node_collective_time_s
     from energy.cost.kernels.gemm import gemm_time_s, models
-    from energy.cost.kernels.memory_bound import memory_bound_time_s, optimiser_time_s
+    from energy.cost.kernels.memory_bound import memory_bound_time_s
 
 _HOME_OF = {
     "KernelTime": "coefficients",
@@ -24,7 +24,6 @@ _HOME_OF = {
     "memory_bound_time_s": "memory_bound",
     "models": "gemm",
     "node_collective_time_s": "collectives",
-    "optimiser_time_s": "memory_bound",
     "supports": "coefficients",
 }
 
@@ -36,7 +35,6 @@ __all__ = [
     "memory_bound_time_s",
     "models",
     "node_collective_time_s",
-    "optimiser_time_s",
     "supports",
 ]
 

@@ -22,9 +22,6 @@ from energy.cost.kernels.coefficients import (
 # operands of matrix products on chips with HBM (kernel_gemm.csv) and 0.90 for a large key-value cache on the H200.
 STREAM_EFFICIENCY = 0.80
 STREAM_SIGMA = 0.15
-# Optimiser traffic of mixed-precision Adam in bytes a parameter: read master weight, two moments (12) and a 16-bit
-# gradient (2), write master weight, two moments and the 16-bit weight (14).
-ADAM_BYTES_PER_PARAMETER = 28.0
 
 
 @cache
@@ -79,17 +76,3 @@ def memory_bound_time_s(
     rate = bandwidth_bytes_per_s(kernel_chip(chip)) * share
     time: Floats = np.asarray(moved / rate + np.asarray(launches, dtype=np.float64) * launch_s(chip))
     return KernelTime(time, np.full(time.shape, STREAM_SIGMA))
-
-
-def optimiser_time_s(chip: str, parameters: ArrayLike) -> KernelTime:
-    """Return the time of one step of mixed-precision Adam over the parameters that a chip holds.
-
-    Examples
-    --------
-    >>> time = optimiser_time_s("nvidia_h100_sxm5_80", 1e9).time_s[0]
-    >>> bool(0.01 < time < 0.011)
-    True
-
-    """
-    (count,) = positive(parameters=parameters)
-    return memory_bound_time_s(chip, count * ADAM_BYTES_PER_PARAMETER)
