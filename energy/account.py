@@ -36,12 +36,15 @@ def meter_energy(energy_it: Any, pue: Any) -> Any:
     return energy_it * pue
 
 
+@takes("kWh_facility", energy_facility="kWh_facility", grid_share="")
+def purchased_energy(energy_facility: Any, grid_share: Any) -> Any:
+    """Return the energy bought from the grid: E_facility x share that own plants behind the meter do not give."""
+    return energy_facility * grid_share
+
+
 @takes("kgCO2e", energy_facility="kWh_facility", intensity="kgCO2e/kWh_facility")
 def scope_2_emissions(energy_facility: Any, intensity: Any) -> Any:
-    """Return Scope 2 emissions: E_facility x factor (GHG Protocol Scope 2 Guidance, 2015).
-
-    A production-based factor is per kWh generated: ``units.as_purchased`` restates it.
-    """
+    """Return Scope 2 emissions: E x factor, as purchased (``units.as_purchased``; Scope 2 Guidance, 2015)."""
     return energy_facility * intensity
 
 
@@ -60,13 +63,9 @@ def chain(
     power : Quantity, W_chip/chip
         Board power of one chip; scalar or array, as all others.
     chips : Quantity, chip
-        Number of chips.
     duration : Quantity, h
-        Time.
     node_overhead : Quantity or float, kWh_it/kWh_chip
-        Plug energy over board energy.
     pue : Quantity or float, kWh_facility/kWh_it
-        Meter energy over plug energy.
     intensities : dict of Quantity, gCO2e/kWh_facility
         Factor by method; the results stand side by side and are never added.
 

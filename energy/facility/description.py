@@ -147,11 +147,12 @@ def _of_file(values: Values, place: str, folder: Path) -> WeatherYear:
 
 def _of_catalogue(values: Values, place: str) -> WeatherYear:
     """Return the weather that the package has of a place; another place stands in only within ``within_km``."""
-    known = _group(values, ("place", "year", "within_km"), place)
-    year, near = known.get("year"), known.get("within_km")
+    known = _group(values, ("place", "year", "within_km", "kind"), place)
+    year, near, kind = known.get("year"), known.get("within_km"), known.get("kind")
     return catalogue_weather(
         str(_needed(known, "place", place)),
         None if year is None else _whole(year, f"{place}: year"),
+        kind=None if kind is None else str(kind),  # type: ignore[arg-type]  # refused there where it is no kind
         within_km=None if near is None else _number(near, f"{place}: within_km"),
     )
 

@@ -63,27 +63,60 @@ def pue_by_hour(
     [1.2]
 
     """
-    result = np.full((3, hours.size), np.nan)
     for period in periods:
         if not 1.0 <= period.low <= period.value <= period.high:
             raise SiteFileError(
                 f"Site {site_id}: PUE must be at least 1 and lie within its range; got {period.value:g} "
                 f"({period.low:g} to {period.high:g}). Correct pue in site.yaml."
             )
+    return value_by_hour(site_id, hours, periods, "pue")
+
+
+def value_by_hour(
+    site_id: str, hours: npt.NDArray[np.datetime64], periods: Sequence[PuePeriod], key: str
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return a constant of ``site.yaml`` with low and high for each hour of a site, by its periods.
+
+    Parameters
+    ----------
+    site_id : str
+        For messages.
+    hours : array of datetime64, shape (n,)
+        Starts of UTC hours.
+    periods : sequence of PuePeriod
+        Must cover every hour once.
+    key : str
+        Of ``site.yaml``: ``pue``, or one of water.
+
+    Returns
+    -------
+    tuple of three arrays, shape (n,), in the unit of the key
+
+    Raises
+    ------
+    SiteFileError
+        An hour has no value, or two.
+
+    """
+    what = "PUE" if key == "pue" else key
+    result = np.full((3, hours.size), np.nan)
+    for period in periods:
         inside = np.ones(hours.size, dtype=bool)
         if period.start is not None:
             inside &= hours >= _instant(period.start)
         if period.end is not None:
             inside &= hours < _instant(period.end)
         if bool(np.any(inside & ~np.isnan(result[0]))):
-            raise SiteFileError(f"Site {site_id}: two PUE periods overlap. Correct from and to of pue in site.yaml.")
+            raise SiteFileError(
+                f"Site {site_id}: two {what} periods overlap. Correct from and to of {key} in site.yaml."
+            )
         result[:, inside] = np.array([[period.value], [period.low], [period.high]])
     missing = np.isnan(result[0])
     if missing.any():
         first = hours[missing][0].astype("datetime64[s]").item()
         last = hours[missing][-1].astype("datetime64[s]").item() + timedelta(hours=1)
         raise SiteFileError(
-            f"Site {site_id} has no PUE from {first:%Y-%m-%dT%H:%MZ} to {last:%Y-%m-%dT%H:%MZ} "
-            f"({int(missing.sum())} h with data): add a period to pue in site.yaml."
+            f"Site {site_id} has no {what} from {first:%Y-%m-%dT%H:%MZ} to {last:%Y-%m-%dT%H:%MZ} "
+            f"({int(missing.sum())} h with data): add a period to {key} in site.yaml."
         )
     return result[0], result[1], result[2]

@@ -173,49 +173,89 @@ def _ratios(hours: Hours, load: Numbers) -> Numbers:
     return np.array([np.broadcast_to(part, shape).sum(axis=-1) / load.sum() for part in parts])
 
 
-def pue_and_range_by_hour(
-    design: Design, weather: WeatherYear, hours: NDArray[np.datetime64]
-) -> tuple[Numbers, Numbers, Numbers]:
-    """Return PUE with low and high for hours of any years, as :func:`energy.facility.pue.pue_by_hour` does.
+Ends = tuple[Numbers, Numbers, Numbers]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SiteRatios:
+    """Ratios of single hours, each as value, low and high, shape (n,).
+
+    ``pue`` : kWh_facility/kWh_it; ``wue_…`` : L/kWh_it; ``own_weather`` : bool, the hour's own weather was known, not
+    that of the same hour of another year.
+    """
+
+    pue: Ends
+    wue_withdrawn_l_per_kwh_it: Ends
+    wue_consumed_l_per_kwh_it: Ends
+    own_weather: NDArray[np.bool_]
+    warnings: tuple[str, ...]
+
+
+def ratios_by_hour(design: Design, weather: WeatherYear, hours: NDArray[np.datetime64]) -> SiteRatios:
+    """Return PUE and WUE with low and high for hours of any years.
 
     Parameters
     ----------
     design : Design
+        Its IT load is one fraction.
     weather : WeatherYear
-        A year of hours; each hour takes the one of its month, day and hour.
+        Each hour takes its own weather where the source has it, else that of its month, day and hour.
     hours : array of datetime64, shape (n,)
         Starts of UTC hours.
 
     Returns
     -------
-    tuple of three arrays, shape (n,), kWh_facility/kWh_it
-        The range is the one of the annual figure: the overhead of each hour times that of the 5th and 95th percentile
-        over that of the year.
+    SiteRatios
+        The range is the one of the annual figure: what an hour takes beyond IT, and its water, times those of the 5th
+        and 95th percentile over those of the year. A year without water in the middle of all ranges has the
+        percentile itself added to each hour.
 
     Raises
     ------
     FacilityError
-        An hour has no PUE.
+        An hour has no weather, or IT draws nothing.
+    WeatherError
+        The weather has no row for an hour.
 
     """
     if np.ndim(design.it_load) != 0:
         raise FacilityError(f"{design.name}: for PUE by hour of any year give it_load as one fraction.")
-    year = facility_year(design, weather)
     bounds = annual_range(design, weather)
-    found = np.empty(hours.size)
-    years = hours.astype("datetime64[Y]").astype(np.int64) + 1970
-    for one in np.unique(years):
-        inside = years == one
-        pue = facility_year(design, weather.for_year(int(one))).pue
-        place = (hours[inside].astype("datetime64[h]") - np.datetime64(f"{one}-01-01T00", "h")).astype(np.int64)
-        found[inside] = pue[place]
-    if np.isnan(found).any():
-        raise FacilityError(
-            f"{design.name}: {int(np.isnan(found).sum())} h have no PUE: weather or IT load is missing."
-        )
-    overhead = year.annual.pue - 1.0
-    low, _, high = ((end - 1.0) / overhead for end in bounds.pue)
-    return found, 1.0 + (found - 1.0) * min(low, 1.0), 1.0 + (found - 1.0) * max(high, 1.0)
+    year = facility_year(design, weather).annual
+    there = facility_year(design, weather.at(hours))
+    missing = np.isnan(there.pue) | np.isnan(there.wue_withdrawn_l_per_kwh_it)
+    if missing.any():
+        raise FacilityError(f"{design.name}: {int(missing.sum())} h have no PUE: weather or IT load is missing.")
+    low, _, high = ((end - 1.0) / (year.pue - 1.0) for end in bounds.pue)
+    overhead = there.pue - 1.0
+    withdrawn, consumed = there.wue_withdrawn_l_per_kwh_it, there.wue_consumed_l_per_kwh_it
+    return SiteRatios(
+        (there.pue, 1.0 + overhead * min(low, 1.0), 1.0 + overhead * max(high, 1.0)),
+        _water_ends(withdrawn, year.wue_withdrawn_l_per_kwh_it, bounds.wue_withdrawn_l_per_kwh_it),
+        _water_ends(consumed, year.wue_consumed_l_per_kwh_it, bounds.wue_consumed_l_per_kwh_it),
+        weather.has(hours),
+        there.warnings,
+    )
+
+
+def _water_ends(by_hour: Numbers, of_year: float, bounds: tuple[float, float, float]) -> Ends:
+    low, _, high = bounds
+    if of_year > 0.0:
+        return by_hour, by_hour * min(low / of_year, 1.0), by_hour * max(high / of_year, 1.0)
+    return by_hour, by_hour, by_hour + high
+
+
+def pue_and_range_by_hour(design: Design, weather: WeatherYear, hours: NDArray[np.datetime64]) -> Ends:
+    """Return PUE with low and high for hours of any years, as :func:`energy.facility.pue.pue_by_hour` does.
+
+    Parameters, range and errors are those of :func:`ratios_by_hour`.
+
+    Returns
+    -------
+    tuple of three arrays, shape (n,), kWh_facility/kWh_it
+
+    """
+    return ratios_by_hour(design, weather, hours).pue
 
 
 def liquid_against_air(design: Design, weather: WeatherYear) -> Mapping[str, Any]:

@@ -29,6 +29,8 @@ from energy.errors import BasisError, EnergyError, SiteFileError, did_you_mean
 from energy.facility.pue import PuePeriod
 from energy.importers.yaml_text import parse_yaml, read_text
 from energy.ledger.periods import ZonePeriod, ZoneSpan, check_span, date_or_moment, midnight, zone_spans
+from energy.ledger.site_scopes import FuelUse, GwpSet, RefrigerantLoss
+from energy.power.scopes import dies_of
 from energy.power.utilisation import WORKING_SHARE, Share, share_of
 from energy.provenance import read_mixes
 
@@ -101,14 +103,63 @@ class HostGroup(_Frozen):
     end: datetime | None = Field(None, alias="to")
     node_overhead: Ratio | None = None
     node: str | None = None
+    chips_are: Literal["packages", "dies"] | None = None
 
     _start = field_validator("start", "end", mode="before")(_moment)
+
+    def dies(self, chip_id: str | None) -> int:
+        """Return how many of what ``chips`` and the logs count make one chip of the catalogue."""
+        return dies_of(chip_id) if chip_id is not None and self.chips_are == "dies" else 1
 
     @model_validator(mode="after")
     def _forward(self) -> HostGroup:
         check_span(self.start, self.end)
         if self.node is not None and self.node_overhead is not None:
             raise ValueError("node and node_overhead both say what the host takes beyond its boards: give one")
+        return self
+
+
+def _periods(data: Any) -> Any:
+    return data if isinstance(data, list | tuple) else [data]
+
+
+class Water(_Frozen):
+    """Litres by kWh, as constants by period: what is withdrawn, what is consumed, or both."""
+
+    withdrawn: tuple[Period, ...] = ()
+    consumed: tuple[Period, ...] = ()
+
+    _one = field_validator("withdrawn", "consumed", mode="before")(_periods)
+
+    @model_validator(mode="after")
+    def _stated(self) -> Water:
+        if not self.withdrawn and not self.consumed:
+            raise ValueError("say which water it is: withdrawn (taken in) or consumed (not given back)")
+        return self
+
+
+class GridWater(_Frozen):
+    """Litres that power stations consume by kWh bought, as constants by period; ``source`` says whose figure it is."""
+
+    consumed: tuple[Period, ...] = Field(min_length=1)
+    source: str
+
+    _one = field_validator("consumed", mode="before")(_periods)
+
+
+class PublishedFigures(_Frozen):
+    """Which printed figures of an operator's region and year stand for the site's own."""
+
+    provider: str
+    region: str
+    year: int
+    pue: bool = False
+    wue: Literal["withdrawn", "consumed"] | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> PublishedFigures:
+        if not self.pue and self.wue is None:
+            raise ValueError("say what is taken: pue: true, or wue: withdrawn or consumed")
         return self
 
 
@@ -129,15 +180,28 @@ class Site(_Frozen):
     residual_zone: str | None = None
     hourly_zone: str | None = None
     boundary: str | None = None
+    market: str | None = None
+    fuels: tuple[FuelUse, ...] = ()
+    refrigerants: tuple[RefrigerantLoss, ...] = ()
     timezone: str = "UTC"
-    pue: tuple[Period, ...] = Field(min_length=1)
+    pue: tuple[Period, ...] = ()
+    facility: Any = None
+    weather: Any = None
+    published: PublishedFigures | None = None
+    wue_l_per_kwh_it: Water | None = None
+    grid_water_l_per_kwh_facility: GridWater | None = None
+    supply: Any = None
     node_overhead: Ratio | None = None
     hosts: tuple[HostGroup, ...] = ()
 
-    @field_validator("pue", mode="before")
+    _one_period = field_validator("pue", mode="before")(_periods)
+
+    @field_validator("facility", "weather", "supply", mode="before")
     @classmethod
-    def _one_period(cls, data: Any) -> Any:
-        return data if isinstance(data, list | tuple) else [data]
+    def _name_or_keys(cls, data: Any) -> Any:
+        if not isinstance(data, str | dict) or not data:
+            raise ValueError("give a name, a file, or keys with their values")
+        return data
 
     def zone_spans(self, site_id: str) -> tuple[ZoneSpan, ...]:
         """Return the grid zones of the site by period; one that is open where ``zone`` is a name.
@@ -157,13 +221,22 @@ class Site(_Frozen):
 
     def pue_periods(self) -> list[PuePeriod]:
         """Return the PUE periods for ``facility.pue``."""
-        return [PuePeriod(item.start, item.end, item.value, item.least, item.most) for item in self.pue]
+        return constant_periods(self.pue)
+
+
+def constant_periods(periods: tuple[Period, ...]) -> list[PuePeriod]:
+    """Return periods of a constant for ``facility.pue``."""
+    return [PuePeriod(item.start, item.end, item.value, item.least, item.most) for item in periods]
 
 
 class SiteFile(_Frozen):
     """The whole file."""
 
     entity: str = "entity not named"
+    reporter: tuple[str, ...] = ()
+    markets: dict[str, tuple[str, ...]] = {}
+    vintage_months: int | None = Field(None, ge=0, le=120)
+    gwp_set: GwpSet | None = None
     consolidation: str = "operational control"
     reporting_timezone: str = "UTC"
     factor_policy: str = "exact"
@@ -179,6 +252,11 @@ class SiteFile(_Frozen):
         """Return how far chips work on which kernels run: as the file states, or as in fleets that were measured."""
         stated = self.default_working_share
         return WORKING_SHARE if stated is None else share_of(stated.value, stated.least, stated.most)
+
+    @field_validator("reporter", mode="before")
+    @classmethod
+    def _names(cls, data: Any) -> Any:
+        return [data] if isinstance(data, str) else data
 
     @field_validator("basis_mix")
     @classmethod
@@ -267,6 +345,9 @@ def parse_site_file(text: str) -> SiteFile:
     return parsed
 
 
+_SECTIONS = (SiteFile, Site, HostGroup, Period, ZonePeriod, Water, GridWater, PublishedFigures)
+
+
 def _first_problem(error: ValidationError) -> str:
     # a key that is misspelt is also missing: the misspelling says more
     first = min(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
@@ -275,7 +356,7 @@ def _first_problem(error: ValidationError) -> str:
         path = path[:3] + path[4:]
     key = ".".join(str(part) for part in path)
     if first["type"] == "extra_forbidden":
-        known = {name for model in (SiteFile, Site, HostGroup, Period, ZonePeriod) for name in _keys(model)}
+        known = {name for model in _SECTIONS for name in _keys(model)}
         return f"{key}: no such key.{did_you_mean(str(first['loc'][-1]), sorted(known))}"
     if first["type"] == "missing":
         return f"{key} is missing: it has no default. Add it."
@@ -298,19 +379,20 @@ def _check(parsed: SiteFile) -> None:
         near = did_you_mean(parsed.factor_policy, POLICIES)
         raise SiteFileError(f"{FILE_NAME}: factor_policy {parsed.factor_policy}: use {', '.join(POLICIES)}.{near}")
     _check_values(parsed)
+    _check_markets(parsed)
     hourly = sorted({item.zone_id for item in all_profiles()})
     for site_id, site in parsed.sites.items():
         where = f"{FILE_NAME}: sites.{site_id}"
         if not _SITE_ID.match(site_id):
             raise SiteFileError(f"{where}: name a site with letters, digits, dot, dash and underscore.")
-        _check_pue_once(where, site)
+        _check_site_sources(where, site_id, site)
         spans = site.zone_spans(site_id)
         try:
             for name in (name for span in spans for name in (span.zone, span.residual_zone) if name is not None):
                 zone(name)
             for group in site.hosts:
                 expand_pattern(group.pattern)
-                parsed.chip_of_name(group.chip)
+                _check_dies(group, parsed.chip_of_name(group.chip))
         except EnergyError as error:
             raise SiteFileError(f"{where}: {error}") from error
         for name in (span.hourly_zone for span in spans if span.hourly_zone is not None):
@@ -330,6 +412,16 @@ def _check(parsed: SiteFile) -> None:
                 )
 
 
+def _check_dies(group: HostGroup, chip_id: str | None) -> None:
+    dies = group.dies(chip_id)
+    if group.chips_are == "dies" and dies == 1:
+        raise SiteFileError(f"chips_are: dies, but {chip_id or group.chip} is one device: remove chips_are.")
+    if group.chips % dies:
+        raise SiteFileError(
+            f"chips_are: dies, and {group.chips} dies of {chip_id} are no whole packages of {dies}: correct chips."
+        )
+
+
 def _check_values(parsed: SiteFile) -> None:
     if parsed.chip_dialect is not None and parsed.chip_dialect not in chip_dialects():
         near = did_you_mean(parsed.chip_dialect, chip_dialects())
@@ -342,15 +434,63 @@ def _check_values(parsed: SiteFile) -> None:
         )
 
 
-def _check_pue_once(where: str, site: Site) -> None:
-    """Refuse periods of PUE that overlap: an hour has one PUE."""
+def _check_site_sources(where: str, site_id: str, site: Site) -> None:
+    """Check that PUE and water come from one place each, and that constants do not overlap."""
+    of_pue = {"pue": bool(site.pue), "facility": site.facility is not None}
+    of_pue["published"] = site.published is not None and site.published.pue
+    named = [name for name, is_there in of_pue.items() if is_there]
+    if not named:
+        raise SiteFileError(
+            f"{where}.pue is missing: it has no default. Add it, or facility with weather, or published with pue: true."
+        )
+    if len(named) > 1:
+        raise SiteFileError(f"{where}: {named[0]} and {named[1]} both say what the site takes beyond its IT: give one.")
+    if site.wue_l_per_kwh_it is not None and site.published is not None and site.published.wue is not None:
+        raise SiteFileError(f"{where}: wue_l_per_kwh_it and published.wue both say what water it takes: give one.")
+    if site.weather is not None and site.facility is None and site.supply is None:
+        raise SiteFileError(f"{where}.weather has no effect without facility or supply: leave it out, or add one.")
+    stated: dict[str, tuple[Period, ...]] = {"pue": site.pue}
+    if site.wue_l_per_kwh_it is not None:
+        stated["wue_l_per_kwh_it.withdrawn"] = site.wue_l_per_kwh_it.withdrawn
+        stated["wue_l_per_kwh_it.consumed"] = site.wue_l_per_kwh_it.consumed
+    if site.grid_water_l_per_kwh_facility is not None:
+        stated["grid_water_l_per_kwh_facility.consumed"] = site.grid_water_l_per_kwh_facility.consumed
+    for key, periods in stated.items():
+        _check_once(f"{where}.{key}", periods, "PUE" if key == "pue" else "value")
+    for key, periods in stated.items():
+        low = min((item.least for item in periods), default=0.0)
+        if low < 0:
+            raise SiteFileError(f"{where}.{key}: water is zero or more, got {low:g}.")
+    if isinstance(site.facility, dict):
+        from energy.ledger.site_facility import check_keys
+
+        check_keys(where, site_id, site.facility, site.weather)
+
+
+def _check_once(key: str, periods: tuple[Period, ...], what: str) -> None:
+    """Refuse periods that overlap: an hour has one PUE."""
     first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-    spans = sorted((item.start or first, item.end or last) for item in site.pue)
+    spans = sorted((item.start or first, item.end or last) for item in periods)
     for (_, end), (start, _) in pairwise(spans):
         if start < end:
             raise SiteFileError(
-                f"{where}.pue: two periods overlap from {start:%Y-%m-%d}: an hour has one PUE. Correct from and to."
+                f"{key}: two periods overlap from {start:%Y-%m-%d}: an hour has one {what}. Correct from and to."
             )
+
+
+def _check_markets(parsed: SiteFile) -> None:
+    """Refuse a place of issue that belongs to two markets, and fuels without a GWP set."""
+    if parsed.gwp_set is None and any(site.fuels or site.refrigerants for site in parsed.sites.values()):
+        raise SiteFileError(
+            f"{FILE_NAME}: gwp_set is missing: fuels and refrigerants are reckoned by it. Write AR5 or AR6."
+        )
+    of_place: dict[str, str] = {}
+    for market, places in parsed.markets.items():
+        for place in (market, *places):
+            if of_place.setdefault(place, market) != market:
+                raise SiteFileError(
+                    f"{FILE_NAME}: markets: {place} belongs to {of_place[place]} and to {market}: name it once."
+                )
 
 
 def _check_timezone(name: str) -> None:

@@ -76,29 +76,25 @@ def site_supply(asked: SupplyFile, folder: Path) -> SiteSupply:
     SupplyError
         A file or a value does not fit.
     """
-    weather = _weather(asked, folder)
+    weather = weather_of_file(asked, folder)
     count = _hours(asked, weather, folder)
     load = asked.load.hours(count, folder)
     notes: list[str] = []
     figures: dict[str, dict[str, Figure]] = {}
     shifted = _shifted(asked, load, folder, figures)
     load = load if shifted is None else load + _pue(asked) * (shifted.after_it_kwh - shifted.before_it_kwh)[0]
-    sun = _sun(asked, weather)
-    generation = np.zeros(count)
+    own = plants(asked, weather, count, folder)
+    sun = own.photovoltaics
+    notes += own.notes
     if sun is not None:
-        if sun.missing_h:
-            raise SupplyError(f"{sun.missing_h} h of sun have no weather: fill them in the file, nothing is assumed.")
-        generation = generation + sun.power_facility_kw
-        notes += sun.notes
         figures["photovoltaics"] = {
             "energy_facility": Figure(sun.energy_facility_kwh, "kWh_facility"),
             **{f"lost_to_{word}": Figure(sun.energy_parts_kwh[part], "kWh") for part, word in _LOST.items()},
         }
-    if asked.wind is not None:
-        blown = _wind(asked.wind, weather, count, folder, notes)
-        generation = generation + blown
-        figures["wind"] = {"energy_facility": Figure(float(blown.sum()), "kWh_facility")}
-    battery = _battery(asked)
+    if own.wind_facility_kwh is not None:
+        figures["wind"] = {"energy_facility": Figure(float(own.wind_facility_kwh.sum()), "kWh_facility")}
+    generation = own.generation_facility_kwh
+    battery = battery_of(asked)
     by_rule = greedy(load, generation, [battery])
     figures["greedy"] = _figures_of(by_rule, asked, folder, notes)
     best = _optimum(asked, by_rule, battery, folder, figures, notes)
@@ -108,10 +104,62 @@ def site_supply(asked: SupplyFile, folder: Path) -> SiteSupply:
     return SiteSupply(asked.name, count, figures, by_rule, best, sun, tuple(dict.fromkeys(notes)))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Plants:
+    """What the plants of a supply file give by hour, shape (n,), and notes; None: there is no such plant."""
+
+    generation_facility_kwh: Numbers
+    photovoltaics: PhotovoltaicYear | None
+    wind_facility_kwh: Numbers | None
+    notes: tuple[str, ...]
+
+
+def plants(asked: SupplyFile, weather: WeatherYear | None, count: int, folder: Path) -> Plants:
+    """Return what sun and wind give in each hour of some weather.
+
+    Parameters
+    ----------
+    asked : SupplyFile
+    weather : WeatherYear or None
+        Hours of the plants; None where nothing needs weather.
+    count : int
+        Number of hours, the weather's where there is one.
+    folder : Path
+        Where the files lie that the supply file names.
+
+    Raises
+    ------
+    SupplyError
+        A plant lacks weather or a value, or weather has gaps in hours with sun.
+
+    """
+    notes: list[str] = []
+    generation = np.zeros(count)
+    sun = _sun(asked, weather)
+    if sun is not None:
+        if sun.missing_h:
+            raise SupplyError(f"{sun.missing_h} h of sun have no weather: fill them in the file, nothing is assumed.")
+        generation = generation + sun.power_facility_kw
+        notes += sun.notes
+    blown = None
+    if asked.wind is not None:
+        blown = _wind(asked.wind, weather, count, folder, notes)
+        generation = generation + blown
+    return Plants(generation, sun, blown, tuple(notes))
+
+
 _LOST = {part: part for part in ("reflection", "temperature", "conversion", "clipping")} | {"losses": "system"}
 
 
-def _weather(asked: SupplyFile, folder: Path) -> WeatherYear | None:
+def weather_of_file(asked: SupplyFile, folder: Path) -> WeatherYear | None:
+    """Return the weather that a supply file names, or None.
+
+    Raises
+    ------
+    SupplyError, WeatherError
+        It names two, or it cannot be read.
+
+    """
     if asked.weather is None:
         return None
     one = asked.weather
@@ -142,7 +190,7 @@ def _hours(asked: SupplyFile, weather: WeatherYear | None, folder: Path) -> int:
 def _sun(asked: SupplyFile, weather: WeatherYear | None) -> PhotovoltaicYear | None:
     if asked.photovoltaics is None:
         return None
-    if weather is None or asked.weather is None:
+    if weather is None:
         raise SupplyError("photovoltaics need weather: add weather with a file.")
     one = asked.photovoltaics
     optional = {
@@ -151,7 +199,7 @@ def _sun(asked: SupplyFile, weather: WeatherYear | None) -> PhotovoltaicYear | N
         if (value := getattr(one, name)) is not None
     }
     system = PhotovoltaicSystem(one.capacity, one.mounting, one.tilt_deg, one.azimuth_deg, **optional)
-    return photovoltaic_year(weather, system, clear_sky=asked.weather.clear_sky)
+    return photovoltaic_year(weather, system, clear_sky=asked.weather is not None and asked.weather.clear_sky)
 
 
 def _wind(one: Wind, weather: WeatherYear | None, count: int, folder: Path, notes: list[str]) -> Numbers:
@@ -178,7 +226,8 @@ def _wind(one: Wind, weather: WeatherYear | None, count: int, folder: Path, note
     return np.asarray(found.magnitude, dtype=np.float64)
 
 
-def _battery(asked: SupplyFile) -> Battery:
+def battery_of(asked: SupplyFile) -> Battery:
+    """Return the battery of a supply file; one of no capacity where it names none."""
     one = asked.battery
     if one is None:
         return _NO_BATTERY

@@ -14,6 +14,8 @@ from energy.weather import psychrometrics as air
 
 Numbers = NDArray[np.float64]
 Instants = NDArray[np.datetime64]
+#: Years that weather is mapped to; any other is a slip of the pen.
+_CALENDAR = range(1900, 2101)
 
 Convention = Literal["beginning", "ending", "instant"]
 Kind = Literal["historical", "typical", "synthesised"]
@@ -122,9 +124,11 @@ class WeatherYear:
         Raises
         ------
         WeatherError
-            An hour of the year has no row.
+            An hour of the year has no row, or the year is none of 1900 to 2100.
 
         """
+        if year not in _CALENDAR:
+            raise WeatherError(f"The year {year} is none of {_CALENDAR[0]} to {_CALENDAR[-1]}: give a calendar year.")
         wanted = np.arange(f"{year}-01-01T00", f"{year + 1}-01-01T00", dtype="datetime64[h]")
         known, first = np.unique(_hour_of_leap_year(self.start_utc), return_index=True)
         keys = _hour_of_leap_year(wanted)
@@ -141,6 +145,53 @@ class WeatherYear:
         note = f"weather of {self.kind} year mapped to {year} by month, day and hour"
         notes = tuple(dict.fromkeys((*self.notes, note)))
         return replace(self.taken(first[place]), start_utc=wanted.astype("datetime64[s]"), notes=notes)
+
+    def at(self, hours: Instants) -> WeatherYear:
+        """Return the weather of single hours of any years, for activity that is no whole calendar year.
+
+        Parameters
+        ----------
+        hours : array of datetime64, shape (n,)
+            Starts of UTC hours.
+
+        Returns
+        -------
+        WeatherYear
+            The very hour where a historical source has it, see :meth:`has`; else the row of the same month, day and
+            hour, by the rule of :meth:`for_year`, and a note says for how many.
+
+        Raises
+        ------
+        WeatherError
+            An hour has no row.
+
+        """
+        wanted = hours.astype("datetime64[h]")
+        known, first = np.unique(_hour_of_leap_year(self.start_utc), return_index=True)
+        keys = _hour_of_leap_year(wanted)
+        if not np.isin(np.arange(59 * 24, 60 * 24), known).all():
+            keys = np.where((keys >= 59 * 24) & (keys < 60 * 24), keys - 24, keys)
+        place = np.minimum(np.searchsorted(known, keys), known.size - 1)
+        rows, own = first[place], self.has(wanted)
+        absent = (known[place] != keys) & ~own
+        if absent.any():
+            raise WeatherError(
+                f"Weather of {self.place} ({self.hours} h) has no row for {wanted[absent][0]}Z and "
+                f"{int(absent.sum()) - 1} more hours that are asked for: give a file that has them."
+            )
+        starts = self.start_utc.astype("datetime64[h]")
+        order = np.argsort(starts, kind="stable")
+        rows[own] = order[np.searchsorted(starts[order], wanted[own])]
+        mapped = int(wanted.size - own.sum())
+        note = f"weather of {self.kind} year mapped by month, day and hour for {mapped} of {wanted.size} h"
+        notes = tuple(dict.fromkeys((*self.notes, note))) if mapped else self.notes
+        return replace(self.taken(rows), start_utc=wanted.astype("datetime64[s]"), notes=notes)
+
+    def has(self, hours: Instants) -> NDArray[np.bool_]:
+        """Return which hours are measured here themselves: those of a historical source alone, shape (n,)."""
+        if self.kind != "historical":
+            return np.zeros(hours.shape, dtype=bool)
+        return np.isin(hours.astype("datetime64[h]"), self.start_utc.astype("datetime64[h]"))
 
     def taken(self, rows: NDArray[Any]) -> WeatherYear:
         """Return some rows, by a mask or by their places."""

@@ -20,7 +20,13 @@ from energy.facility.liquid import all_liquids, loop, server_power
 from energy.facility.operators import published
 from energy.facility.power_chain import loss_curves, stage, unit_losses, usual_chain
 from energy.facility.refrigerants import leakage
-from energy.facility.results import annual_range, facility_year, liquid_against_air, pue_and_range_by_hour
+from energy.facility.results import (
+    annual_range,
+    facility_year,
+    liquid_against_air,
+    pue_and_range_by_hour,
+    ratios_by_hour,
+)
 from energy.facility.reuse import Reuse, reuse_heat
 from energy.units import quantity
 from energy.weather.synthesis import synthesised_year
@@ -249,6 +255,19 @@ def test_pue_by_hour_covers_any_year_and_its_range(weather):
     assert np.all((low <= value) & (value <= high))
     again, *_ = pue_and_range_by_hour(design(it_load=1.0), weather, hours[30:40])
     assert np.array_equal(again, value[30:40])
+
+
+def test_the_hours_of_a_year_have_the_range_of_the_year(weather):
+    one = design(it_load=1.0)
+    year, bounds = facility_year(one, weather), annual_range(one, weather)
+    found = ratios_by_hour(one, weather, weather.start_utc.astype("datetime64[h]"))
+    assert np.array_equal(found.pue[0], year.pue)
+    for name in ("wue_withdrawn_l_per_kwh_it", "wue_consumed_l_per_kwh_it"):
+        value, low, high = getattr(found, name)
+        assert np.array_equal(value, getattr(year, name))
+        assert np.all((low <= value) & (value <= high))
+        assert high.mean() == pytest.approx(max(getattr(bounds, name)[2], value.mean()), rel=1e-9)
+        assert low.mean() == pytest.approx(min(getattr(bounds, name)[0], value.mean()), rel=1e-9)
 
 
 def test_published_figures_are_named_and_never_of_another_year():

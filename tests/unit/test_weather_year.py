@@ -96,6 +96,12 @@ def test_a_year_maps_to_any_other_by_month_day_and_hour(year, hours):
     assert np.array_equal(found.for_year(2023).dry_bulb_c, source.dry_bulb_c)
 
 
+@pytest.mark.parametrize("year", [-5, 0, 24, 1899, 2101, 20245])
+def test_a_slip_of_the_pen_is_no_year(year):
+    with pytest.raises(WeatherError, match=f"The year {year} is none of 1900 to 2100"):
+        made().for_year(year)
+
+
 def test_a_file_that_begins_at_its_offset_maps_too_and_half_a_year_does_not():
     shifted = np.arange("2023-01-01T05", "2024-01-01T05", dtype="datetime64[h]")
     assert made(times=shifted).for_year(2025).hours == 8760
@@ -138,3 +144,38 @@ def test_eleven_months_are_refused():
         synthesised(relative_humidity=[70.0] * 12)
     with pytest.raises(WeatherError, match="below 0"):
         synthesised(daily_range_k=[-1.0] * 12)
+
+
+# --- single hours of any years
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2019, 2028), st.sampled_from(["historical", "typical"]), st.integers(0, 400))
+def test_single_hours_are_those_of_the_mapped_year(year, kind, first):
+    source = made(kind=kind)
+    whole = source.for_year(year)
+    hours = whole.start_utc[first::97]
+    found = source.at(hours)
+    assert np.array_equal(found.dry_bulb_c, whole.dry_bulb_c[first::97])
+    assert np.array_equal(found.start_utc, hours)
+    assert source.has(hours).all() == (kind == "historical" and year == 2023)
+    assert any("mapped by month, day and hour" in note for note in found.notes) != source.has(hours).all()
+
+
+def test_a_source_over_two_years_gives_each_hour_its_own():
+    hours = np.arange("2023-01-01T00", "2024-03-01T00", dtype="datetime64[h]")
+    source = made(times=hours, dry_bulb_c=np.arange(hours.size) / 1000.0, relative_humidity=np.full(hours.size, 0.5))
+    asked = np.array(["2024-02-29T05", "2023-02-01T05", "2024-02-01T05", "2025-02-01T05"], dtype="datetime64[h]")
+    own = [float((one - hours[0]).astype(np.int64)) / 1000.0 for one in asked[:3]]
+    found = source.at(asked)
+    assert found.dry_bulb_c[:3].tolist() == own
+    assert source.has(asked).tolist() == [True, True, True, False]
+    assert found.dry_bulb_c[3] == own[1]
+
+
+def test_hours_that_a_short_source_has_not_are_refused():
+    hours = np.arange("2026-01-01T00", "2026-04-01T00", dtype="datetime64[h]")
+    source = made(times=hours, dry_bulb_c=np.full(hours.size, 5.0), relative_humidity=np.full(hours.size, 0.5))
+    assert source.at(hours[100:200]).hours == 100
+    with pytest.raises(WeatherError, match="has no row for 2026-04-01T00Z and 1 more hours that are asked for"):
+        source.at(np.arange("2026-03-31T22", "2026-04-01T02", dtype="datetime64[h]"))
