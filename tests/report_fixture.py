@@ -30,6 +30,9 @@ VIEW_ORDER = (
     "coverage",
     "reconciliation",
     "factors_used",
+    "supply_hourly",
+    "water_hourly",
+    "water_monthly",
 )
 HOUR = timedelta(hours=1)
 FIRST = {
@@ -231,6 +234,9 @@ def _hour(ledger: MemoryLedger, month: int, hour: datetime, place: int, projects
             pue_high=pue + 0.05,
             source="site.yaml",
             status="given",
+        )
+        ledger.insert(
+            "core.supply_hour", site_id=site, hour_utc=hour, grid_share=1.0, source="site.yaml", status="given"
         )
     for (site, method), (factor_id, value, year) in _FACTORS.items():
         note = "no residual mix exists: grid average" if (site, method) == ("phx", "market") else None

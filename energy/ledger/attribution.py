@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from energy.catalogue.chips import chip
 from energy.importers.power import MOST_OF_TDP
 from energy.importers.reading_rows import MOST_NODE_W
 from energy.ledger.counters import counted_intervals, insert_counter_hours
@@ -52,7 +51,7 @@ def register_devices(connection: duckdb.DuckDBPyConnection) -> None:
             + row_number() OVER (ORDER BY fresh.host, fresh.device_index), fresh.host, fresh.device_index, 'board',
             NULL, NULL
         FROM (
-            SELECT DISTINCT host, device_index FROM raw.allocation
+            SELECT DISTINCT host, device_index FROM given_allocation
             EXCEPT SELECT host, device_index FROM core.device
         ) AS fresh
         """
@@ -118,14 +117,41 @@ def _allocations(connection: duckdb.DuckDBPyConnection, number: int) -> Allocati
     return Allocations(whole["allocation_key"], whole["device_key"], share, times["start_ms"], times["end_ms"])
 
 
+# Where jobs name no device, a board is held for sure while the jobs of its host together hold every board of it.
+_HELD_SPANS = """
+WITH held AS (
+    SELECT host, device_key, chip_count, epoch_ms(start_utc) - $start AS start_ms, epoch_ms(end_utc) - $start AS end_ms
+    FROM core.allocation
+    WHERE epoch_ms(start_utc) < $start + 2 * $day AND epoch_ms(end_utc) > $start - $day AND end_utc > start_utc
+),
+change AS (
+    SELECT host, start_ms AS at_ms, CAST(chip_count AS DECIMAL(18, 6)) AS chips FROM held
+    UNION ALL
+    SELECT host, end_ms, -CAST(chip_count AS DECIMAL(18, 6)) FROM held
+),
+level AS (
+    SELECT host, at_ms, sum(sum(chips)) OVER (PARTITION BY host ORDER BY at_ms) AS chips,
+        lead(at_ms) OVER (PARTITION BY host ORDER BY at_ms) AS until_ms
+    FROM change
+    WHERE host IN (SELECT host FROM held WHERE device_key IS NULL AND host IS NOT NULL)
+    GROUP BY host, at_ms
+)
+SELECT device_key, start_ms, end_ms FROM held WHERE device_key IS NOT NULL
+UNION ALL
+SELECT device.device_key, level.at_ms, level.until_ms
+FROM level
+JOIN core.host AS host ON host.host = level.host AND host.installed_chip_count > 0
+    AND coalesce(epoch_ms(host.from_utc) - $start <= level.at_ms, true)
+    AND coalesce(epoch_ms(host.to_utc) - $start > level.at_ms, true)
+JOIN core.device AS device ON device.host = level.host AND device.device_scope = 'board'
+WHERE level.until_ms IS NOT NULL AND level.chips >= host.installed_chip_count - 0.001
+ORDER BY ALL
+"""
+
+
 def _held_spans(connection: duckdb.DuckDBPyConnection, number: int) -> HeldSpans:
     """Return when devices were held, from the day before to the day after: neighbours judge readings alike."""
-    start = number * DAY_MS
-    rows = connection.execute(
-        "SELECT device_key, epoch_ms(start_utc) - ? AS start_ms, epoch_ms(end_utc) - ? AS end_ms FROM core.allocation "
-        "WHERE device_key IS NOT NULL AND epoch_ms(start_utc) < ? AND epoch_ms(end_utc) > ? ORDER BY ALL",
-        [start, start, start + 2 * DAY_MS, start - DAY_MS],
-    ).fetchnumpy()
+    rows = connection.execute(_HELD_SPANS, {"start": number * DAY_MS, "day": DAY_MS}).fetchnumpy()
     return HeldSpans(*(np.asarray(rows[name]).astype(np.int64) for name in ("device_key", "start_ms", "end_ms")))
 
 
@@ -153,7 +179,6 @@ def _curves(connection: duckdb.DuckDBPyConnection, number: int) -> list[Curve]:
     return [
         Curve(int(device_key), max(-DAY_MS, int(begin)), min(2 * DAY_MS, int(end)), levels_of(name))
         for device_key, name, begin, end in rows
-        if chip(name).idle_w is not None and chip(name).tdp_w is not None
     ]
 
 
@@ -166,7 +191,8 @@ def _limits(rows: Arrays, curves: list[Curve]) -> npt.NDArray[np.float64]:
     finish = np.searchsorted(rows["device_key"], [curve.device_key for curve in curves], side="right")
     for curve, first, last in zip(curves, begin.tolist(), finish.tolist(), strict=True):
         time = rows["time_ms"][first:last]
-        most[first:last][(time >= curve.start_ms) & (time < curve.end_ms)] = MOST_OF_TDP * curve.levels.limit_w * 1000
+        is_there = (time >= curve.start_ms) & (time < curve.end_ms)
+        most[first:last][is_there] = MOST_OF_TDP * curve.levels.limit_high_w * 1000
     return most
 
 

@@ -7,22 +7,23 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from energy.carbon.scope2 import FactorHours, SiteZones, factor_hours
 from energy.catalogue.chips import Chip, chip
 from energy.catalogue.factors import factor
 from energy.catalogue.profiles import IntensityProfile, all_profiles
 from energy.catalogue.zones import zone
 from energy.errors import FactorError, SiteFileError
-from energy.facility.pue import pue_by_hour
 from energy.ledger import attribution
+from energy.ledger.contracts import cover
 from energy.ledger.hosts import sites_and_hosts
 from energy.ledger.layout import SETTING, bring_up_to_date, layout
+from energy.ledger.other_scopes import fill_other_scopes
 from energy.ledger.periods import ZoneSpan, hours_by_span
 from energy.ledger.site_file import FILE_NAME, OWN_READINGS, SiteFile
+from energy.ledger.site_hours import fill_site_hours
+from energy.ledger.site_supply import fill_supply_hours
 from energy.ledger.store import Build
-from energy.ledger.tables import first_row, insert, insert_rows
+from energy.ledger.tables import first_row, insert, insert_rows, instants
 from energy.power.accuracy import READING_ERROR
 from energy.power.defaults import OwnReadings, default_power, own_power
 from energy.power.states import OVERSHOOT
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     import duckdb
 
 _STATES = ("busy", "idle")
+_ANY_INSTRUMENT = (
+    "SELECT 1 FROM core.certificate UNION ALL SELECT 1 FROM core.contract UNION ALL SELECT 1 FROM core.delivery_hour "
+    "LIMIT 1"
+)
 SQL_FOLDER = Path(__file__).parent / "sql"
 _REBUILT = (
     *(
@@ -51,7 +56,9 @@ _REBUILT = (
             "replaced_hour",
         )
     ),
-    *(f"core.{name}" for name in ("pue_hour", "factor_hour")),
+    *(f"core.{name}" for name in ("pue_hour", "wue_hour", "grid_water_hour", "supply_hour", "factor_hour")),
+    *(f"core.{name}" for name in ("certificate", "contract", "delivery_hour", "instrument", "market_cover")),
+    *(f"core.{name}" for name in ("upstream_rate", "other_emission")),
     *(f"ref.{name}" for name in ("calendar_hour", "chip", "chip_power", "factor", "setting")),
 )
 
@@ -123,8 +130,16 @@ def build(work: Build, site_file: SiteFile) -> None:
     _run(connection, "50_installed_hour")
     _run(connection, "55_device_missing_hour")
     _run(connection, "60_energy_hour", {"reading_error": READING_ERROR.fraction, "overshoot": OVERSHOOT})
-    _pue(connection, site_file)
+    hours = _hours_by_site(connection)
+    fill_site_hours(connection, site_file, work.folder, hours)
+    fill_supply_hours(connection, site_file, work.folder, hours)
     _factors(connection, site_file)
+    _run(connection, "70_instruments")
+    if first_row(connection, _ANY_INSTRUMENT) is not None:
+        _run(connection, "75_purchase")
+        cover(connection, site_file)
+    fill_other_scopes(connection, site_file)
+    _run(connection, "80_category_3")
     _settings(connection, site_file, node_sources)
     create_views(connection)
 
@@ -167,7 +182,7 @@ def _chip_power(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> N
     """Set the watts of chips without a reading: by the catalogue, or by the ledger's own readings where asked for."""
     share = site_file.working_share()
     names = connection.execute("SELECT chip_id FROM ref.chip ORDER BY chip_id").fetchall()
-    known = [item for item in (chip(name) for (name,) in names) if item.tdp_w is not None and item.idle_w is not None]
+    known = [chip(name) for (name,) in names]
     states = {
         (item.chip_id, state): default_power(item, state, share, site_file.default_idle)
         for item in known
@@ -198,7 +213,7 @@ def _model_ranges(connection: duckdb.DuckDBPyConnection, known: list[Chip], shar
         rows.append(
             {
                 "chip_id": item.chip_id,
-                "limit_w": levels.limit_w,
+                "limit_w": levels.limit_high_w,
                 "idle_w": levels.idle.value,
                 "idle_low_w": levels.idle.low,
                 "idle_high_w": levels.context.high,  # whether a process holds a chip without a kernel is not known
@@ -223,12 +238,6 @@ def _hours_by_site(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     }
 
 
-def _instants(hours: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.array(hours.astype("datetime64[ms]").astype(np.int64)).cast(pa.timestamp("ms", "UTC"))
-
-
 def _check_sites(connection: duckdb.DuckDBPyConnection) -> None:
     """Refuse jobs of a site that ``site.yaml`` no longer has: their energy would drop out of every total."""
     lost = first_row(
@@ -238,24 +247,6 @@ def _check_sites(connection: duckdb.DuckDBPyConnection) -> None:
     if lost is not None:
         raise SiteFileError(
             f"site.yaml has no site {lost[0]}, which has jobs in the ledger: put it back, or withdraw them."
-        )
-
-
-def _pue(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
-    for site_id, hours in _hours_by_site(connection).items():
-        value, low, high = pue_by_hour(site_id, hours, site_file.sites[site_id].pue_periods())
-        insert(
-            connection,
-            "core.pue_hour",
-            {
-                "site_id": [site_id] * hours.size,
-                "hour_utc": _instants(hours),
-                "pue": value,
-                "pue_low": low,
-                "pue_high": high,
-                "source": ["site.yaml"] * hours.size,
-                "status": ["given"] * hours.size,
-            },
         )
 
 
@@ -305,7 +296,7 @@ def _factors(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None
                 "core.factor_hour",
                 {
                     "site_id": [site_id] * count,
-                    "hour_utc": _instants(item.hours),
+                    "hour_utc": instants(item.hours),
                     "method": [item.method] * count,
                     "factor_id": [item.factor_id] * count,
                     "intensity_gco2e_per_kwh_facility": item.intensity_gco2e_per_kwh_facility,

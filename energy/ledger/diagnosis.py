@@ -11,6 +11,7 @@ from energy.errors import EnergyError, LedgerError
 from energy.ledger.model_check import inside_ranges
 from energy.ledger.reader import Ledger
 from energy.ledger.site_file import FILE_NAME, read_site_file
+from energy.ledger.site_words import site_lines
 from energy.ledger.store import LINK_NAME, version_of
 
 
@@ -311,10 +312,15 @@ def _counters(ledger: Ledger, folder: Path) -> list[Finding]:
     return findings
 
 
+def _sites(ledger: Ledger, folder: Path) -> list[Finding]:
+    return [Finding("good", line, "") for line in site_lines(ledger)]
+
+
 _LOOKS = (
     _files,
     _rejects,
     _quarters,
+    _sites,
     _windows,
     _tiers,
     _model,

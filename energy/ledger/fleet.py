@@ -36,7 +36,7 @@ def hosts_of(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> dict
     for site_id, site in site_file.sites.items():
         for group in site.hosts:
             chip_id = site_file.chip_of_name(group.chip)
-            period = HostPeriod(site_id, chip_id, group.chips, _ms(group.start), _ms(group.end))
+            period = HostPeriod(site_id, chip_id, group.chips, _ms(group.start), _ms(group.end), group.dies(chip_id))
             for host in expand_pattern(group.pattern):
                 found[host].append(period)
     described = set(found)

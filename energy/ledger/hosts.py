@@ -12,6 +12,7 @@ from energy.ledger.overheads import node_line
 from energy.ledger.periods import described
 from energy.ledger.site_file import FILE_NAME, HostGroup, Ratio, Site, SiteFile, expand_pattern
 from energy.ledger.tables import first_row, insert_rows
+from energy.power.boards import is_at_plug
 
 if TYPE_CHECKING:
     import duckdb
@@ -63,6 +64,7 @@ def sites_and_hosts(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) 
             rows.append(place | span | _overhead(site_file.sites[site_id].node_overhead, chip_id, count, None, host))
     insert_rows(connection, "core.host", [{key: row[key] for key in row if key != "line"} for row in rows])
     _check_hosts_once(connection)
+    _dies(connection, site_file)
     _node_lines(connection, rows)
     _site_overheads(connection, site_file, rows)
     return sorted({row["line"].source for row in rows if row["line"] is not None})
@@ -77,21 +79,38 @@ def _host_row(site_file: SiteFile, site_id: str, site: Site, group: HostGroup, n
         "site_id": site_id,
         "chip_id": chip_id,
         "chip_name_given": group.chip,
-        "installed_chip_count": group.chips,
+        "installed_chip_count": group.chips // group.dies(chip_id),
         "from_utc": group.start,
         "to_utc": group.end,
-    } | _overhead(stated, chip_id, group.chips, group.node, name)
+    } | _overhead(stated, chip_id, group.chips // group.dies(chip_id), group.node, name, group.node_overhead)
 
 
-def _overhead(stated: Ratio | None, chip_id: str | None, chips: int, node: str | None, host: str) -> dict[str, Any]:
+def _overhead(
+    stated: Ratio | None,
+    chip_id: str | None,
+    chips: int,
+    node: str | None,
+    host: str,
+    of_host: Ratio | None = None,
+) -> dict[str, Any]:
     """Return the overhead of a host as stated, or while kernels run by the model of its node, with the model's line.
+
+    A system whose watts are those at its plug has none, whatever its site states for its nodes; ``of_host`` is what is
+    stated of this very host.
 
     Raises
     ------
     SiteFileError
-        Nothing is stated, and the model does not know the chip or the node.
+        Nothing is stated, and the model does not know the chip or the node; or an overhead of a system at its plug.
     """
-    if stated is not None:
+    if chip_id is not None and is_at_plug(chip_id):
+        if of_host is not None and of_host.most > 1.0:
+            raise SiteFileError(
+                f"{FILE_NAME}: host {host}: the watts of {chip_id} are those of a system at its plug, so nothing comes "
+                f"on top: remove its node_overhead of {of_host.value:g}."
+            )
+        ends = (1.0, 1.0, 1.0, "catalogue")
+    elif stated is not None:
         ends = (stated.value, stated.least, stated.most, "given")
     elif chips == 0:
         ends = (1.0, 1.0, 1.0, "given")  # without boards there is nothing to multiply
@@ -104,6 +123,29 @@ def _overhead(stated: Ratio | None, chip_id: str | None, chips: int, node: str |
         line = node_line(chip_id, chips, node)
         return dict(zip(_OVERHEAD, (line.value, line.low, line.high, "estimate"), strict=True)) | {"line": line}
     return dict(zip(_OVERHEAD, ends, strict=True)) | {"line": None}
+
+
+def _dies(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
+    """Set the hosts whose logs count dies, and the devices that logs of jobs name, as packages."""
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE host_dies (host VARCHAR, from_utc TIMESTAMPTZ, to_utc TIMESTAMPTZ, dies INTEGER)"
+    )
+    groups = [group for site in site_file.sites.values() for group in site.hosts]
+    dies = [(group, group.dies(site_file.chip_of_name(group.chip))) for group in groups]
+    rows = [
+        {"host": name, "from_utc": group.start, "to_utc": group.end, "dies": count}
+        for group, count in dies
+        if count > 1
+        for name in expand_pattern(group.pattern)
+    ]
+    insert_rows(connection, "host_dies", rows)
+    connection.execute(
+        "CREATE OR REPLACE TEMP VIEW given_allocation AS SELECT given.* REPLACE "
+        "(CAST(given.device_index // coalesce(host_dies.dies, 1) AS INTEGER) AS device_index) "
+        "FROM raw.allocation AS given LEFT JOIN host_dies ON host_dies.host = given.host "
+        "AND coalesce(host_dies.from_utc <= given.start_utc, true) "
+        "AND coalesce(host_dies.to_utc > given.start_utc, true)"
+    )
 
 
 def _node_lines(connection: duckdb.DuckDBPyConnection, rows: list[dict[str, Any]]) -> None:

@@ -25,7 +25,15 @@ from energy.ledger.site_file import SiteFile, read_site_file
 from energy.ledger.store import Build, next_version, published
 from energy.ledger.tables import first_row, insert_rows
 
-_ROW_TABLES = ("raw.job", "raw.allocation", "raw.host", "raw.rejects", "raw.batch")
+_ROW_TABLES = (
+    "raw.job",
+    "raw.allocation",
+    "raw.host",
+    "raw.instrument",
+    "raw.delivery_hour",
+    "raw.rejects",
+    "raw.batch",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,6 +383,8 @@ def _read_as_told(work: Build, site_file: SiteFile, request: Request, batch_id: 
     try:
         if known is not None:
             return _read_known(work, request, batch_id, known, context)
+        if hasattr(reader, "shape"):
+            return _read_statement(work, request, batch_id, reader, context)
         mapping = _mapping(request)
         batches = followed(reader.read(request.path, mapping, context), request.path)
         if request.format == "power":
@@ -408,6 +418,17 @@ def _read_known(work: Build, request: Request, batch_id: int, known: KnownFormat
     if known.kind == "jobs" and getattr(known, "is_whole_log", True):
         _set_window(work, request, file)
     return file
+
+
+def _read_statement(work: Build, request: Request, batch_id: int, reader: Any, context: Context) -> _File:
+    """Import, check and store a statement of certificates, contracts or deliveries, whose header says what it is."""
+    if request.mapping is not None:
+        raise MappingError(f"{request.path.name}: {reader.name} takes no --mapping: its header says what it holds.")
+    batches = followed(reader.read(request.path, None, context), request.path)
+    counts = _store_rows(work, batches, request, batch_id, reader.shape)
+    if not counts.read:
+        raise InputFileError(f"{request.path.name} has a header and no rows: nothing to ingest, nothing was stored.")
+    return _File(batch_id, reader.name, "", counts, list(context.notes))
 
 
 def _set_window(work: Build, request: Request, file: _File) -> None:

@@ -14,6 +14,7 @@ from energy.importers.kinds import ACTIVITY
 from energy.importers.places import outside_periods
 from energy.ledger.devices import NODE_INDEX, Devices
 from energy.ledger.fleet import HostSites
+from energy.ledger.packages import BY_DIE, most_devices, not_stated, once_each
 from energy.ledger.readings import list_staged, telemetry_files
 from energy.ledger.rows import Counts, insert_rejects
 from energy.ledger.store import Build
@@ -42,7 +43,8 @@ def store_known_readings(
     sites = HostSites(context.hosts)
     stage = Stage(work.folder, batch_id, lambda *_: 0, sites, None, NOT_KNOWN_MS)
     counts = Counts()
-    modules = parts = 0
+    modules = parts = dies = 0
+    unclear: set[str] = set()
     for batch in batches:
         counts.read += batch.rows_read
         insert_rejects(work.connection, batch.rejects, batch_id, format_name, file_name)
@@ -55,12 +57,25 @@ def store_known_readings(
             modules += int(module.sum())
             table = _filter(table, ~module)
         if table.num_rows:
-            table, refused = _placed(table, kind, context, sites)
+            table, refused = _placed(table, kind, context, sites, by_die=format_name in BY_DIE)
             insert_rejects(work.connection, refused, batch_id, format_name, file_name)
+        if kind == "board_readings" and table.num_rows:
+            if format_name in BY_DIE:
+                unclear |= not_stated(table, context.hosts)
+            packages = once_each(table, context.hosts, by_die=format_name in BY_DIE)
+            table, dies = packages.table, dies + packages.joined
+            insert_rejects(work.connection, rejects_table(packages.rejects), batch_id, format_name, file_name)
         if table.num_rows:
             stage.add_placed(*_with_devices(table, kind, devices))
     if modules:
         context.notes.append(f"{modules:,} readings are of modules with a processor, not of boards: not used")
+    if dies:
+        context.notes.append(f"{dies:,} readings are of dies for which another one reports: each package counts once")
+    if unclear:
+        context.notes.append(
+            f"{', '.join(sorted(unclear)[:3])}: as many dies were read as site.yaml has chips, which are taken as "
+            "packages of several dies: write chips_are: dies if they count dies"
+        )
     if parts:
         context.notes.append(
             f"{parts:,} readings are of parts inside nodes, which node_overhead covers: checked, not stored, not added"
@@ -78,7 +93,9 @@ def _filter(table: pa.Table, keep: npt.NDArray[np.bool_]) -> pa.Table:
     return table if keep.all() else table.filter(pa.array(keep))
 
 
-def _placed(table: pa.Table, kind: str, context: Context, sites: HostSites) -> tuple[pa.Table, pa.Table]:
+def _placed(
+    table: pa.Table, kind: str, context: Context, sites: HostSites, *, by_die: bool = False
+) -> tuple[pa.Table, pa.Table]:
     """Fill in ``--host``, refuse rows that have no place, and forget utilisation of parts of a board."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -89,7 +106,9 @@ def _placed(table: pa.Table, kind: str, context: Context, sites: HostSites) -> t
     names = ["host", "device_index"] if kind == "board_readings" else ["host"]
     text = [pc.fill_null(table.column(name).combine_chunks().cast(pa.string()), "") for name in names]
     placed = pc.binary_join_element_wise(*text, "\x1f").dictionary_encode()
-    reasons = [_no_place(*value.split("\x1f"), context=context) for value in placed.dictionary.to_pylist()]
+    reasons = [
+        _no_place(*value.split("\x1f"), context=context, by_die=by_die) for value in placed.dictionary.to_pylist()
+    ]
     bad = np.array([reason is not None for reason in reasons])[np.asarray(placed.indices)]
     time_ms = np.asarray(table.column("time_ms").combine_chunks())
     away = ~bad & (sites.codes(pc.fill_null(_host_of(table), "").dictionary_encode(), time_ms) < 0)
@@ -112,14 +131,14 @@ def _placed(table: pa.Table, kind: str, context: Context, sites: HostSites) -> t
     return table, rejects_table(rejects)
 
 
-def _no_place(host: str, index: str = "", *, context: Context) -> str | None:
+def _no_place(host: str, index: str = "", *, context: Context, by_die: bool = False) -> str | None:
     """Return why a reading has no place: no host, a host of no site, or a board that the host does not have."""
     if not host:
         return "the reading names no host: pass --host HOST"
     periods = context.hosts.get(host)
     if not periods:
         return f"host {host} is in no site: add it to hosts in site.yaml, or ingest an inventory"
-    most = max(period.chip_count for period in periods)
+    most = max(most_devices(period, by_die=by_die) for period in periods)
     if index and int(index) >= most:
         known = f" (0 to {most - 1})" if most else ""
         return f"device {index} of host {host}, which has {most}{known}: correct the index, or chips in site.yaml"

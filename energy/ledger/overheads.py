@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from energy.errors import EnergyError, SiteFileError
-from energy.power.node import node_overhead, parts_of
+from energy.power.boards import board_parts
+from energy.power.node import node_overhead
 from energy.power.utilisation import held_power, levels_of
 
 
@@ -64,9 +65,7 @@ def node_line(chip_id: str, chips: int, node: str | None = None) -> NodeLine:
 
     """
     try:
-        parts = parts_of(node) if node is not None else parts_of(chip=chip_id, chips_per_node=chips)
-        if (parts.chip_id, parts.chip_count) != (chip_id, chips):
-            raise SiteFileError(f"it holds {parts.chip_count} {parts.chip_id}, not {chips} {chip_id}")
+        parts = board_parts(chip_id, chips, node)
         levels = levels_of(chip_id)
         idle_w, running_w, working_w = levels.idle.value, held_power(levels).value, levels.working_w
         rest, usual, work = (node_overhead(parts, power) for power in (idle_w, running_w, working_w))

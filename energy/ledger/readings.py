@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from energy.errors import EnergyError, MappingError
 from energy.importers import Context
+from energy.importers.base import rejects_table
 from energy.importers.mapping import Mapping
 from energy.ledger.devices import Devices
 from energy.ledger.fleet import HostSites
+from energy.ledger.packages import once_each
 from energy.ledger.rows import Counts, insert_rejects
 from energy.ledger.store import Build
 from energy.ledger.tables import insert_rows
@@ -75,8 +77,10 @@ def store_readings(
     for batch in batches:
         counts.read += batch.rows_read
         insert_rejects(work.connection, batch.rejects, batch_id, "power", file_name)
-        if batch.table.num_rows:
-            stage.add(batch.table)
+        packages = once_each(batch.table, context.hosts, by_die=False)
+        insert_rejects(work.connection, rejects_table(packages.rejects), batch_id, "power", file_name)
+        if packages.table.num_rows:
+            stage.add(packages.table)
     staged = stage.finish(telemetry_files(work.connection))
     devices.store(work.connection)
     if mapping.interval is not None:

@@ -44,6 +44,25 @@ SHAPES = {
         ("end_utc", "energy_chip_kwh", "energy_it_kwh"),
     ),
     "allocations": Shape("raw.allocation", ("job_id", "host", "device_index", "start_utc"), (), ("end_utc",)),
+    "instruments": Shape(
+        "raw.instrument",
+        ("instrument_id",),
+        (
+            "instrument_kind",
+            "energy_facility_mwh",
+            "intensity_gco2e_per_kwh_facility",
+            "vintage_from_utc",
+            "vintage_to_utc",
+            "market",
+            "site_id",
+            "conveys_rate",
+            "is_sole_claim",
+            "is_delivered",
+            "goes_to_reporter",
+        ),
+        ("cancellation_id", "beneficiary", "claimed_from_utc", "claimed_to_utc"),  # of those that are cancelled later
+    ),
+    "deliveries": Shape("raw.delivery_hour", ("instrument_id", "hour_utc"), ("energy_facility_mwh",)),
     "hosts": Shape("raw.host", ("host", "from_utc"), ("site_id", "chip_id", "installed_chip_count", "to_utc")),
 }
 

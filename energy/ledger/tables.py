@@ -16,6 +16,14 @@ def first_row(
     return rows[0] if rows else None
 
 
+def instants(hours: Any) -> Any:
+    """Return starts of hours (datetime64, UTC) as Arrow takes them into a table."""
+    import numpy as np
+    import pyarrow as pa
+
+    return pa.array(hours.astype("datetime64[ms]").astype(np.int64)).cast(pa.timestamp("ms", "UTC"))
+
+
 def insert(connection: duckdb.DuckDBPyConnection, table_name: str, columns: dict[str, Any]) -> None:
     """Append columns (lists or arrays, in the table's names) to a table."""
     import pyarrow as pa

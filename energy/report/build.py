@@ -60,7 +60,8 @@ def build(reader: Reader, quarter: str) -> Report:
 
 def build_from(facts: QuarterFacts) -> Report:
     """Compute the report from facts that are loaded already."""
-    sections = tuple(make(facts) for make in SECTIONS)
+    made = (make(facts) for make in SECTIONS)
+    sections = tuple(section for section in made if section is not None)  # one without a subject has no place
     head = _head(facts.reader, facts.quarter, facts.settings, facts.batches)
     rows = partial(ledger_tables, facts)
     return Report(**head, boundary=boundary_line(facts), empty=False, sections=sections, data=_data(facts), rows=rows)

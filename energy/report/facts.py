@@ -71,6 +71,8 @@ class QuarterFacts:
     reconciliation: list[dict[str, Any]]
     hours: list[dict[str, Any]]
     gaps: list[dict[str, Any]]
+    instruments: list[dict[str, Any]] = field(default_factory=list)
+    market_cover: list[dict[str, Any]] = field(default_factory=list)
     history_energy: list[dict[str, Any]] = field(default_factory=list)
     history_emissions: list[dict[str, Any]] = field(default_factory=list)
 
@@ -144,7 +146,8 @@ class QuarterFacts:
     @cached_property
     def methods(self) -> tuple[str, ...]:
         """Methods of the quarter; location and market always, in this order, then hourly where a zone has hours."""
-        present = {row["method"] for row in self.emissions}
+        # the hourly matched method is a draft: it stands in the table of what covers the purchase, beside no total
+        present = {row["method"] for row in self.emissions} - {"hourly matched"}
         return tuple(method for method in METHODS if method in present or method in ("location", "market"))
 
     @cached_property
@@ -228,6 +231,8 @@ def load_facts(reader: Reader, quarter: Quarter, held: Held | None = None) -> Qu
         reconciliation=reader.rows(queries.RECONCILIATION, [key]),
         hours=reader.rows(queries.HOURS, [key]),
         gaps=reader.rows(queries.GAPS, [key]),
+        instruments=reader.rows(queries.INSTRUMENTS, [key]),
+        market_cover=reader.rows(queries.MARKET_COVER, [key]),
         history_energy=_of(earlier, reader.rows(queries.HISTORY_ENERGY, [first, key]) if earlier else []),
         history_emissions=_of(earlier, reader.rows(queries.HISTORY_EMISSIONS, [first, key]) if earlier else []),
     )

@@ -80,6 +80,16 @@ SELECT * FROM main.factors_used WHERE quarter = ?
 ORDER BY site_id, method, factor_id, year_policy, year_note, note
 """
 
+# Asked of the tables behind the views of the same rows: the set-aside first, so that a short list shows them.
+INSTRUMENTS = """
+SELECT * FROM core.instrument WHERE quarter = ? ORDER BY is_accepted, used_facility_mwh DESC, instrument_id
+"""
+
+MARKET_COVER = """
+SELECT * FROM core.market_cover WHERE quarter = ?
+ORDER BY method DESC, site_id, cover_kind, instrument_kind, instrument_id
+"""
+
 JOBS = """
 SELECT *, count(*) OVER () AS job_count FROM main.jobs WHERE quarter = ?
 ORDER BY energy_facility_kwh DESC NULLS LAST, job_key, chip_id
@@ -152,6 +162,47 @@ WHERE coalesce(reading.covered_chip_ms, 0) < 0.99 * 3600000 * chips.installed_ch
 ORDER BY chips.site_id, chips.host, chips.hour_utc
 """
 
+# Whether any site states water, and whether one names own plants.
+STATED = """
+SELECT (SELECT count(*) FROM core.wue_hour) + (SELECT count(*) FROM core.grid_water_hour) > 0 AS water,
+    (SELECT count(*) FROM core.supply_hour WHERE load_facility_kwh IS NOT NULL) > 0 AS own_plants
+"""
+
+WATER = """
+SELECT site_id, owner_kind, owner, sum(energy_it_kwh) AS energy_it_kwh,
+    sum(water_withdrawn_l) AS water_withdrawn_l, sum(water_withdrawn_low_l) AS water_withdrawn_low_l,
+    sum(water_withdrawn_high_l) AS water_withdrawn_high_l,
+    sum(water_consumed_l) AS water_consumed_l, sum(water_consumed_low_l) AS water_consumed_low_l,
+    sum(water_consumed_high_l) AS water_consumed_high_l,
+    sum(water_off_site_consumed_l) AS water_off_site_consumed_l,
+    sum(water_off_site_consumed_low_l) AS water_off_site_consumed_low_l,
+    sum(water_off_site_consumed_high_l) AS water_off_site_consumed_high_l
+FROM main.water_monthly
+WHERE quarter = ?
+GROUP BY site_id, owner_kind, owner
+ORDER BY site_id, owner_kind, owner
+"""
+
+WATER_SOURCES = """
+WITH line AS (
+    SELECT water.site_id, water.quarter, water.energy_it_kwh, water.energy_purchased_facility_kwh,
+        water.water_withdrawn_l, water.water_consumed_l, water.water_off_site_consumed_l,
+        rate.source, rate.status, rate.note,
+        grid.source AS grid_source, grid.status AS grid_status, grid.note AS grid_note
+    FROM main.water_hourly AS water
+    LEFT JOIN core.wue_hour AS rate ON rate.site_id = water.site_id AND rate.hour_utc = water.hour_utc
+    LEFT JOIN core.grid_water_hour AS grid ON grid.site_id = water.site_id AND grid.hour_utc = water.hour_utc
+)
+SELECT site_id, 'site' AS what, source, status, note, sum(energy_it_kwh) AS energy,
+    coalesce(sum(water_withdrawn_l), sum(water_consumed_l)) AS water_l
+FROM line WHERE quarter = ? AND source IS NOT NULL GROUP BY site_id, source, status, note
+UNION ALL
+SELECT site_id, 'power stations' AS what, grid_source, grid_status, grid_note, sum(energy_purchased_facility_kwh),
+    sum(water_off_site_consumed_l)
+FROM line WHERE quarter = ? AND grid_source IS NOT NULL GROUP BY site_id, grid_source, grid_status, grid_note
+ORDER BY site_id, what DESC, source
+"""
+
 # Lines for the auditor's sample, drawn by a hash of their key: nobody picks them, and the draw repeats.
 SAMPLE = """
 SELECT hour_utc, site_id, host, owner_kind, owner, job_key, chip_id, tier, attribution, chip_h, energy_chip_kwh,
@@ -168,8 +219,9 @@ def sample_factors(count: int) -> str:
     """Return the query for the factors of ``count`` lines: parameters are pairs of site and hour."""
     pairs = " OR ".join(["(site_id = ? AND hour_utc = ?)"] * count)
     return f"""
-SELECT site_id, hour_utc, method, intensity_gco2e_per_kwh_facility, factor_id
-FROM core.factor_hour WHERE {pairs} ORDER BY site_id, hour_utc, method
+SELECT site_id, hour_utc, method, intensity_gco2e_per_kwh_facility, factor_id, grid_share
+FROM core.factor_hour JOIN core.supply_hour USING (site_id, hour_utc)
+WHERE {pairs} ORDER BY site_id, hour_utc, method
 """
 
 

@@ -5,12 +5,13 @@ DDL, comments, documentation and the unit check of SQL are generated from this l
 
 from __future__ import annotations
 
+from energy.schema.instrument_fields import INSTRUMENT_FIELDS
 from energy.schema.model import Field
 
 DECIMAL = "DECIMAL(38,12)"  # finished products are cast once to this scale; sums are then exact on any thread count
 
 TIERS = ("measured", "integrated", "modelled", "default", "missing")
-METHODS = ("location", "market", "hourly")
+METHODS = ("location", "market", "hourly", "hourly matched", "marginal")
 OWNER_KINDS = ("project", "idle", "unallocated")
 ATTRIBUTIONS = ("device", "host share", "job", "none")
 STATUSES = ("given", "catalogue", "default", "estimate", "derived")
@@ -46,6 +47,15 @@ def _with_range(base: str, unit_suffix: str, unit: str, meaning: str, *, additiv
         _sum(f"{base}_{unit_suffix}", unit, meaning, additive=additive),
         _sum(f"{base}_low_{unit_suffix}", unit, f"{meaning} Low end of its range, meant as 95 %.", additive=additive),
         _sum(f"{base}_high_{unit_suffix}", unit, f"{meaning} High end of its range, meant as 95 %.", additive=additive),
+    ]
+
+
+def _rate_with_range(base: str, suffix: str, unit: str, meaning: str, weight: str) -> list[Field]:
+    """Declare a ratio with its low and high (95 %)."""
+    return [
+        _rate(f"{base}_{suffix}", unit, meaning, weight),
+        _rate(f"{base}_low_{suffix}", unit, f"{meaning} Low end of its range, meant as 95 %.", weight),
+        _rate(f"{base}_high_{suffix}", unit, f"{meaning} High end of its range, meant as 95 %.", weight),
     ]
 
 
@@ -167,6 +177,25 @@ _ALL: list[Field] = [
         "kWh_facility",
         "Electricity at the site's meter: IT energy times PUE.",
     ),
+    _sum(
+        "energy_purchased_facility_kwh",
+        "kWh_facility",
+        "Electricity bought from the grid: facility energy less what own plants behind the meter give; exports do not "
+        "count against it.",
+    ),
+    _sum("load_facility_kwh", "kWh_facility", "Electricity that the site takes, of the grid and of its own plants."),
+    _sum("generation_facility_kwh", "kWh_facility", "Electricity of the site's own plants behind the meter."),
+    _sum(
+        "self_consumed_facility_kwh", "kWh_facility", "What the site takes of its own plants, at once or by a battery."
+    ),
+    _sum("grid_facility_kwh", "kWh_facility", "Electricity that the site buys from the grid, exports not taken off."),
+    _sum("excess_facility_kwh", "kWh_facility", "Own electricity that is sold or curtailed."),
+    # --- water ---
+    *_with_range("water_withdrawn", "l", "L", "Water that the site takes in: IT energy times WUE."),
+    *_with_range("water_consumed", "l", "L", "Water that the site takes in and does not give back."),
+    *_with_range(
+        "water_off_site_consumed", "l", "L", "Water that power stations consume for the energy bought from the grid."
+    ),
     # --- ratios ---
     _rate(
         "node_overhead",
@@ -180,6 +209,33 @@ _ALL: list[Field] = [
     _rate("pue", "kWh_facility/kWh_it", "Power usage effectiveness: ISO/IEC 30134-2.", "energy_it_kwh", 1),
     _rate("pue_low", "kWh_facility/kWh_it", "Low end of the PUE.", "energy_it_kwh", 1),
     _rate("pue_high", "kWh_facility/kWh_it", "High end of the PUE.", "energy_it_kwh", 1),
+    *_rate_with_range(
+        "wue_withdrawn",
+        "l_per_kwh_it",
+        "L/kWh_it",
+        "Water that the site takes in, by IT energy (never by facility energy): ISO/IEC 30134-9.",
+        "energy_it_kwh",
+    ),
+    *_rate_with_range(
+        "wue_consumed",
+        "l_per_kwh_it",
+        "L/kWh_it",
+        "Water that the site takes in and does not give back, by IT energy (never by facility energy).",
+        "energy_it_kwh",
+    ),
+    *_rate_with_range(
+        "grid_water_consumed",
+        "l_per_kwh_facility",
+        "L/kWh_facility",
+        "Water that power stations consume, by energy bought from the grid.",
+        "energy_purchased_facility_kwh",
+    ),
+    _rate(
+        "grid_share",
+        "",
+        "Share of the site's energy that is bought from the grid: 1 where no own plant is named.",
+        "energy_facility_kwh",
+    ),
     _text(
         "node_overhead_status",
         "given: by site.yaml; derived: from readings of the node's plug and of its boards.",
@@ -230,6 +286,7 @@ _ALL: list[Field] = [
     ),
     _sum("owned_energy_chip_kwh", "kWh_chip", "Energy that owners were given from readings."),
     Field("difference_energy_chip_kwh", DECIMAL, "kWh_chip", "Owned less read energy; 0 when all is right.", "yes"),
+    *INSTRUMENT_FIELDS,
     _rate("share_pct", "%", "Share of the period's chip-hours.", None),
     _text("key_name", "Name of a setting."),
     _text("key_value", "Value of a setting."),

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from energy.errors import UnknownNameError, did_you_mean
 from energy.schema.fields import FIELDS
+from energy.schema.instrument_fields import INSTRUMENT_TABLES, INSTRUMENT_VIEWS, OTHER_SCOPE_TABLES
 from energy.schema.model import Column, Table
 
 
@@ -32,6 +33,15 @@ _ENERGY_IT = "energy_it_kwh energy_it_low_kwh energy_it_high_kwh"
 _ENERGY_FACILITY = "energy_facility_kwh energy_facility_low_kwh energy_facility_high_kwh"
 _ENERGY = f"{_ENERGY_CHIP} {_ENERGY_IT} {_ENERGY_FACILITY}"
 _EMISSIONS = "emissions_kgco2e emissions_low_kgco2e emissions_high_kgco2e"
+_WUE = " ".join(f"wue_{kind}_{end}l_per_kwh_it" for kind in ("withdrawn", "consumed") for end in ("", "low_", "high_"))
+_GRID_WATER = " ".join(f"grid_water_consumed_{end}l_per_kwh_facility" for end in ("", "low_", "high_"))
+_WATER = " ".join(
+    f"water_{kind}_{end}l" for kind in ("withdrawn", "consumed", "off_site_consumed") for end in ("", "low_", "high_")
+)
+_SUPPLY = (
+    "load_facility_kwh generation_facility_kwh self_consumed_facility_kwh grid_facility_kwh excess_facility_kwh "
+    "grid_share! source! status!"
+)
 _PER_METHOD = ("chip_h", *_ENERGY_FACILITY.split())
 _FACTOR = (
     "factor_kind zone_id factor_year boundary factor_attribution gases gwp_set publisher source edition licence status"
@@ -241,8 +251,33 @@ _CORE = [
         "core",
         "pue_hour",
         "PUE of one site in one hour",
-        _columns("site_id! hour_utc! pue! pue_low! pue_high! source! status!"),
+        _columns("site_id! hour_utc! pue! pue_low! pue_high! source! status! note"),
         key=("site_id", "hour_utc"),
+    ),
+    Table(
+        "core",
+        "wue_hour",
+        "WUE of one site in one hour",
+        _columns(f"site_id! hour_utc! {_WUE} source! status! note"),
+        key=("site_id", "hour_utc"),
+        note="A site that states no water has no rows; null: this kind of water is not known.",
+    ),
+    Table(
+        "core",
+        "grid_water_hour",
+        "water of the grid's power stations for one site in one hour",
+        _columns(f"site_id! hour_utc! {_GRID_WATER} source! status! note"),
+        key=("site_id", "hour_utc"),
+        note="A site that names no figure has no rows.",
+    ),
+    Table(
+        "core",
+        "supply_hour",
+        "where the energy of one site came from in one hour",
+        _columns(f"site_id! hour_utc! {_SUPPLY} note"),
+        key=("site_id", "hour_utc"),
+        note="Every hour with energy has a row. The ledger's own lines take part in own plants by grid_share, whatever "
+        "else stands on the site.",
     ),
     Table(
         "core",
@@ -282,11 +317,36 @@ _MAIN = [
     ),
     Table(
         "main",
+        "supply_hourly",
+        "where the energy of one site came from in one hour",
+        _columns(f"hour_utc month quarter site_id {_SUPPLY.replace('!', '')}"),
+        kind="view",
+    ),
+    Table(
+        "main",
+        "water_hourly",
+        "water of one energy line, on the site and at power stations",
+        _columns(
+            "hour_utc month quarter site_id host owner_kind owner job_key chip_id tier energy_it_kwh "
+            "energy_purchased_facility_kwh wue_withdrawn_l_per_kwh_it wue_consumed_l_per_kwh_it "
+            f"grid_water_consumed_l_per_kwh_facility {_WATER}"
+        ),
+        kind="view",
+    ),
+    Table(
+        "main",
+        "water_monthly",
+        "water of one owner in one month, on the site and at power stations",
+        _columns(f"month quarter site_id owner_kind owner energy_it_kwh energy_purchased_facility_kwh {_WATER}"),
+        kind="view",
+    ),
+    Table(
+        "main",
         "emission_lines",
         "emissions of one energy line by one method",
         _columns(
             "hour_utc month quarter site_id host owner_kind owner job_key chip_id scope category method tier chip_h "
-            f"{_ENERGY_FACILITY} basis factor_id factor_year boundary factor_attribution gases gwp_set "
+            f"{_ENERGY_FACILITY} grid_share basis factor_id factor_year boundary factor_attribution gases gwp_set "
             f"intensity_gco2e_per_kwh_facility {_EMISSIONS}",
             _PER_METHOD,
         ),
@@ -363,14 +423,22 @@ _MAIN = [
         "one factor as it was used in one quarter",
         _columns(
             f"quarter site_id method basis factor_id {_FACTOR} intensity_gco2e_per_kwh_facility year_policy year_note "
-            "note energy_facility_kwh emissions_kgco2e",
-            _PER_METHOD,
+            "note energy_facility_kwh energy_purchased_facility_kwh emissions_kgco2e",
+            (*_PER_METHOD, "energy_purchased_facility_kwh"),
         ),
         kind="view",
     ),
 ]
 
-TABLES: dict[str, Table] = {table.full_name: table for table in (*_RAW, *_REF, *_CORE, *_MAIN)}
+_INSTRUMENTS = [
+    *(
+        Table(layer, name, row, _columns(columns), key=key, note=note)
+        for layer, name, row, columns, key, note in (*INSTRUMENT_TABLES, *OTHER_SCOPE_TABLES)
+    ),
+    *(Table("main", name, row, _columns(columns), kind="view") for name, row, columns in INSTRUMENT_VIEWS),
+]
+
+TABLES: dict[str, Table] = {table.full_name: table for table in (*_RAW, *_REF, *_CORE, *_MAIN, *_INSTRUMENTS)}
 
 
 def table(full_name: str) -> Table:

@@ -23,6 +23,9 @@ from energy.units import quantity, scale
 VIEWS = [table for table in TABLES.values() if table.kind == "view"]
 HOURS = [datetime(2026, 3, 31, 20, tzinfo=UTC) + timedelta(hours=shift) for shift in range(6)]  # over a quarter's edge
 SITES = ("a", "b", "c")
+BOUGHT = {"a": 1.0, "b": 0.25, "c": 0.7}  # share of the grid in the energy of each site
+WUE_L_PER_KWH = {"b": (0.3, 0.5, 0.8)}
+GRID_WATER_L_PER_KWH = {"b": (2.0, 3.0, 4.0), "c": (0.0, 1.0, 1.5)}
 METHODS = {"a": ("location", "market", "hourly"), "b": ("location", "market"), "c": ("location", "market")}
 TIERS = ("measured", "integrated", "modelled", "default")
 ENDS = ("", "_low", "_high")
@@ -98,7 +101,7 @@ def insert(connection, table, *records):
 def load(connection, fleet):
     """Replace the core rows by those of a fleet; the same hours, sites and jobs each time."""
     pue, factor, lines = fleet
-    for name in ("energy_hour", "pue_hour", "factor_hour"):
+    for name in ("energy_hour", "pue_hour", "supply_hour", "wue_hour", "grid_water_hour", "factor_hour"):
         connection.execute(f"DELETE FROM core.{name}")
     if not rows(connection, "SELECT * FROM ref.calendar_hour"):
         for hour in HOURS:
@@ -142,6 +145,29 @@ def load(connection, fleet):
             for shift in range(3)
         ),
     )
+    insert(
+        connection,
+        "core.supply_hour",
+        *(
+            {"site_id": site, "hour_utc": hour, "grid_share": BOUGHT[site], "source": "t", "status": "given"}
+            for site in SITES
+            for hour in HOURS
+        ),
+    )
+    for table, name, values in (
+        ("wue_hour", "wue_consumed{}_l_per_kwh_it", WUE_L_PER_KWH),
+        ("grid_water_hour", "grid_water_consumed{}_l_per_kwh_facility", GRID_WATER_L_PER_KWH),
+    ):
+        insert(
+            connection,
+            f"core.{table}",
+            *(
+                {"site_id": site, "hour_utc": hour, "source": "t", "status": "given"}
+                | {name.format(end): value for end, value in zip(("_low", "", "_high"), ends, strict=True)}
+                for site, ends in values.items()
+                for hour in HOURS
+            ),
+        )
     insert(
         connection,
         "core.factor_hour",
@@ -206,10 +232,41 @@ def test_views_and_account_multiply_alike(connection, fleet):
                 assert line[f"emissions{end}_kgco2e"] is None
                 continue
             expected = account.scope_2_emissions(
-                quantity(float(meter), "kWh_facility"),
+                account.purchased_energy(quantity(float(meter), "kWh_facility"), BOUGHT[line["site_id"]]),
                 quantity(line["intensity_gco2e_per_kwh_facility"], "gCO2e/kWh_facility"),
             )
             assert close(line[f"emissions{end}_kgco2e"], magnitude(expected, "kgCO2e"))
+
+
+@settings(deadline=None, max_examples=30)
+@given(fleet=fleets())
+def test_water_is_of_it_energy_on_the_site_and_of_purchased_energy_off_it(connection, fleet):
+    load(connection, fleet)
+    energy = {row["host"]: row for row in rows(connection, "SELECT * FROM energy_hourly")}
+    seen = rows(connection, "SELECT * FROM water_hourly")
+    assert len(seen) == len(energy)
+    places = {"_low": 0, "": 1, "_high": 2}
+    for line in seen:
+        source, site = energy[line["host"]], line["site_id"]
+        for end, place in places.items():
+            it, meter = source[f"energy_it{end}_kwh"], source[f"energy_facility{end}_kwh"]
+            on_site, off_site = line[f"water_consumed{end}_l"], line[f"water_off_site_consumed{end}_l"]
+            assert line[f"water_withdrawn{end}_l"] is None  # no figure of it is stated
+            assert (on_site is None) == (it is None or site not in WUE_L_PER_KWH)
+            assert (off_site is None) == (meter is None or site not in GRID_WATER_L_PER_KWH)
+            if on_site is not None:
+                wue = quantity(WUE_L_PER_KWH[site][place], "L/kWh_it")
+                assert close(on_site, magnitude(quantity(float(it), "kWh_it") * wue, "L"))
+            if off_site is not None:
+                bought = account.purchased_energy(quantity(float(meter), "kWh_facility"), BOUGHT[site])
+                assert close(
+                    off_site, magnitude(bought * quantity(GRID_WATER_L_PER_KWH[site][place], "L/kWh_facility"), "L")
+                )
+    names = [f"water_{kind}{end}_l" for kind in ("consumed", "off_site_consumed") for end in ENDS]
+    columns = ", ".join(f"sum({name})" for name in names)
+    assert rows(connection, f"SELECT {columns} FROM water_monthly") == rows(
+        connection, f"SELECT {columns} FROM water_hourly"
+    )
 
 
 @settings(deadline=None, max_examples=30)

@@ -312,6 +312,9 @@ BROKEN = {
     "factors_used": ("intensity_gco2e_per_kwh_facility / 1000", "intensity_gco2e_per_kwh_facility", "divide by 1000"),
     "jobs": ("THEN chip_h ELSE", "THEN energy_chip_kwh ELSE", "covered_chip_h says chip"),
     "reconciliation": ("3600000000000", "3600000000", "divide by"),
+    "supply_hourly": ("supply.grid_facility_kwh,", "supply.grid_share AS grid_facility_kwh,", "says kWh_facility"),
+    "water_hourly": ("line.energy_it_kwh * site_water", "line.energy_facility_kwh * site_water", "water_withdrawn_l"),
+    "water_monthly": ("sum(water_consumed_l)", "avg(water_consumed_l)", "summable: yes, the query gives: no"),
 }
 
 

@@ -58,7 +58,7 @@ NEW_PUE = datetime(2026, 2, 1, 6, tzinfo=UTC)
 INTERVAL, HOUR, DAY = 60, 3600, 86_400
 # power_states.csv and power_chip.csv: gain and exponent of memory and of compute, base share of the limit. Only the
 # B200 has a curve of its own; the H100 takes the H200's, the other boards that of the nearest relative. Nothing stands
-# with context below its bare idle.
+# with context below its bare idle, and nothing bare above a context that was read.
 MEASURED_IDLE_W = {"nvidia_a100_sxm4_80": 62.0, "nvidia_h100_sxm5_80": 72.5}
 CONTEXT_W = {
     "nvidia_a100_sxm4_80": 80.0,
@@ -69,7 +69,7 @@ CONTEXT_W = {
 H200_CURVE = (2.221, 1.006, 4.673, 0.9875, 0.1769)
 B200_CURVE = (1.077, 0.9027, 4.684, 0.4915, 0.2222)
 CURVES = {
-    "nvidia_a100_sxm4_80": B200_CURVE,
+    "nvidia_a100_sxm4_80": H200_CURVE,
     "nvidia_b200_sxm": B200_CURVE,
     "nvidia_h100_sxm5_80": H200_CURVE,
     "nvidia_p100_pcie_16": H200_CURVE,
@@ -218,16 +218,17 @@ class Reckoning:
 
     def idle_w(self, host):
         known = chip(self.hosts[host][1])
-        return MEASURED_IDLE_W.get(known.chip_id, known.idle_w)
+        idle = MEASURED_IDLE_W.get(known.chip_id, known.idle_w)
+        return min(idle, CONTEXT_W.get(known.chip_id, idle))
 
     def busy_w(self, host):
-        """A board on which kernels run stands at 0.51 of the way from idle with context to the default load."""
+        """A board on which kernels run stands at 0.53 of the way from idle with context to the default load."""
         known = chip(self.hosts[host][1])
         memory, memory_exponent, compute, compute_exponent, base = CURVES[known.chip_id]
         context = max(CONTEXT_W.get(known.chip_id, base * known.tdp_w), self.idle_w(host))
         load = memory * 0.3**memory_exponent + compute * 0.4**compute_exponent
         working = context + (0.99 * known.tdp_w - context) * (1 - math.exp(-load))
-        return context + 0.51 * (working - context)
+        return context + 0.53 * (working - context)
 
 
 def intensities(site, moment):

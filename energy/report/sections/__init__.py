@@ -17,11 +17,12 @@ from energy.report.sections import (
     front,
     glossary,
     scope2,
+    water,
 )
 
-Builder: TypeAlias = Callable[[QuarterFacts], Section]
+Builder: TypeAlias = Callable[[QuarterFacts], Section | None]
 
-# Numbers follow the contents of the report; 4, 8, 9, 12 and 13 are free for later versions.
+# Numbers follow the contents of the report; 4, 9, 12 and 13 are free for later versions.
 SECTIONS: tuple[Builder, ...] = (
     front.build,
     boundary.build,
@@ -29,6 +30,7 @@ SECTIONS: tuple[Builder, ...] = (
     energy_section.build,
     emissions.build,
     scope2.build,
+    water.build,
     factors.build,
     assurance.build,
     glossary.build,

@@ -24,7 +24,12 @@ TIER_WORDS = {
     "missing": "not known",
 }
 OWNER_WORDS = {"idle": "idle", "unallocated": "unallocated"}
-METHOD_LABELS = {"location": "Location", "market": "Market", "hourly": "Hourly"}
+METHOD_LABELS = {
+    "location": "Location",
+    "market": "Market",
+    "hourly": "Hourly",
+    "hourly matched": "Hourly matched (draft)",
+}
 
 
 def amount_cell(

@@ -143,7 +143,11 @@ def emission_chain(facts: QuarterFacts, selection: Selection, method: str) -> li
         steps.append(
             _step("Facility energy with such a factor", covered, "kWh_facility", "derived", "Part of the energy", True)
         )
-    words = f"Sum over lines: facility energy × factor of the hour, {method}"
+    own = [row for row in facts.factors_used if row["method"] == method and row["site_id"] in sites]
+    bought = "facility energy"
+    if any(row["energy_purchased_facility_kwh"] != row["energy_facility_kwh"] for row in own):
+        bought = "facility energy × share bought from the grid"
+    words = f"Sum over lines: {bought} × factor of the hour, {method}"
     steps.append(
         _step(
             f"Scope 2, {METHOD_LABELS[method].lower()}",

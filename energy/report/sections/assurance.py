@@ -199,6 +199,9 @@ def _reconciliation(facts: QuarterFacts) -> TableBlock:
     )
 
 
+_OWN_PLANTS = ("Emissions: facility energy × the share bought from the grid in that hour × factor.",)
+
+
 def _sample(facts: QuarterFacts) -> TableBlock:
     lines = facts.reader.rows(queries.SAMPLE, [facts.quarter.key])
     factors: dict[tuple[Any, Any, str], dict[str, Any]] = {}
@@ -234,7 +237,10 @@ def _sample(facts: QuarterFacts) -> TableBlock:
         f"{len(rows)} lines drawn by a hash of their key; a line is one owner on one host in one hour",
         columns,
         tuple(rows),
-        ("Recomputed: chip energy × node overhead × PUE, multiplied again outside the ledger, equal to 1e-9.",),
+        (
+            "Recomputed: chip energy × node overhead × PUE, multiplied again outside the ledger, equal to 1e-9.",
+            *_OWN_PLANTS * any(row["grid_share"] != 1.0 for row in factors.values()),
+        ),
     )
 
 
@@ -265,8 +271,10 @@ def _sample_row(
     values = [None if one is None else Decimal(repr(one["intensity_gco2e_per_kwh_facility"])) for one in used]
     for method, value in zip(facts.methods, values, strict=False):
         cells.append(value_cell(f"{prefix}.{method}", value, "gCO2e/kWh_facility", f"No {method} factor."))
+    shares = {Decimal(repr(one["grid_share"])) for one in used if one is not None}
+    bought = facility * next(iter(shares), Decimal(1))  # of one site and hour; own plants emit nothing of scope 2
     for method, value in zip(facts.methods, values, strict=False):
-        product = None if value is None else ratio(facility * value, Decimal(1000))
+        product = None if value is None else ratio(bought * value, Decimal(1000))
         cells.append(value_cell(f"{prefix}.{method}_emissions", product, "kgCO2e", f"No {method} factor."))
     job = jobs.get(line["job_key"])
     origin = f"{job['job_id']}: {job['file_name']}, line {job['row_number']}" if job else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from energy.report import numbers
+from energy.report import numbers, queries
 from energy.report.amounts import add, ratio
 from energy.report.facts import SETTING_CONSOLIDATION, SETTING_ENTITY, QuarterFacts
 from energy.report.model import Cell, Column, Prose, Row, Section, TableBlock
@@ -14,14 +14,19 @@ from energy.report.sections._cells import METHOD_LABELS, text_cell, value_cell
 NUMBER, ID, TITLE = 2, "boundary", "Boundary and period"
 
 _EXCLUDED = (
-    ("scope1", "Scope 1: fuel of generators, refrigerants", "not covered in this version"),
+    (
+        "scope1",
+        "Scope 1: fuel of generators, refrigerants",
+        "what site.yaml states of it is in the ledger's view emissions_by_scope",
+    ),
     (
         "scope3",
-        "Scope 3: embodied hardware, upstream of electricity, losses of the grid",
-        "not covered in this version",
+        "Scope 3: upstream of electricity, losses of the grid",
+        "what the catalogue knows of it is in the ledger's view emissions_by_scope",
     ),
-    ("water", "Water withdrawn, consumed, and of electricity", "not covered in this version"),
-    ("generation", "On-site generation, batteries, certificates and contracts", "not covered in this version"),
+    ("embodied", "Scope 3: embodied hardware", "not covered in this version"),
+    ("water", "Water withdrawn, consumed, and of electricity", "site.yaml states none"),
+    ("generation", "On-site generation and batteries", "site.yaml states none"),
     ("hosts", "Hosts without chips, storage and network outside the nodes", "not in the inventory of the ledger"),
 )
 
@@ -29,7 +34,11 @@ _EXCLUDED = (
 def build(facts: QuarterFacts) -> Section:
     """Build the section."""
     return Section(
-        NUMBER, ID, TITLE, f"The report covers: {boundary_line(facts)}.", (_terms(facts), _sites(facts), _excluded())
+        NUMBER,
+        ID,
+        TITLE,
+        f"The report covers: {boundary_line(facts)}.",
+        (_terms(facts), _sites(facts), _excluded(facts)),
     )
 
 
@@ -103,15 +112,18 @@ def _sites(facts: QuarterFacts) -> TableBlock:
     return TableBlock("boundary.sites", "Sites in the boundary", f"{facts.quarter.text}", columns, tuple(rows))
 
 
-def _excluded() -> TableBlock:
+def _excluded(facts: QuarterFacts) -> TableBlock:
+    stated = facts.reader.rows(queries.STATED)[0]
+    dropped = {key for key, is_there in (("water", stated["water"]), ("generation", stated["own_plants"])) if is_there}
     rows = [
         Row(key, (Cell(f"boundary.excluded.{key}.what", what), Cell(f"boundary.excluded.{key}.why", why)))
         for key, what, why in _EXCLUDED
+        if key not in dropped
     ]
     return TableBlock(
         "boundary.excluded",
         "Not in this report",
-        "None of these is 0: they are not covered, and their size is not known here",
+        "None of these is 0: this report does not say how large they are",
         (Column("what", "What", kind="text"), Column("why", "Why", kind="text")),
         tuple(rows),
     )

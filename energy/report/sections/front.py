@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from energy.provenance import differences
-from energy.report import numbers
+from energy.report import numbers, queries
 from energy.report.amounts import ZERO, add
 from energy.report.display import value_text
 from energy.report.facts import HISTORY_QUARTERS, LAST_OWNERS, READING_TIERS, UNDISCLOSED, QuarterFacts
@@ -95,8 +95,14 @@ def reservations(facts: QuarterFacts) -> list[str]:
         *gap_lines(facts, _GAPS_ON_FRONT),
         *_factor_lines(facts),
         *_reconciliation_lines(facts),
-        "Scope 1, Scope 3 and water are not covered in this version.",
+        _absent_line(facts),
     ]
+
+
+def _absent_line(facts: QuarterFacts) -> str:
+    if facts.reader.rows(queries.STATED)[0]["water"]:
+        return "Scope 1 and Scope 3 are not in this report; water is in section 8."
+    return "Scope 1, Scope 3 and water are not in this report."
 
 
 def _period_lines(facts: QuarterFacts) -> list[str]:

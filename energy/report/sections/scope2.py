@@ -20,13 +20,14 @@ from energy.report.sections._cells import (
     text_cell,
     value_cell,
 )
+from energy.report.sections._instruments import instrument_tables
 
 NUMBER, ID, TITLE = 7, "scope2", "Scope 2 by site"
 
 
 def build(facts: QuarterFacts) -> Section:
     """Build the section."""
-    blocks: list[Block] = [_chart(facts), _by_site(facts), _treatment(facts), _bases(facts)]
+    blocks: list[Block] = [_chart(facts), _by_site(facts), _treatment(facts), *instrument_tables(facts), _bases(facts)]
     return Section(NUMBER, ID, TITLE, _lead(facts), tuple(blocks))
 
 
@@ -154,7 +155,7 @@ def applied_factor(entry: dict[str, Any]) -> Decimal | None:
     """Return the factor as applied; of a profile, whose value changes by the hour, the mean over the energy."""
     if entry["factor_kind"] != "month-hour profile" and entry["method"] != "hourly":
         return Decimal(repr(float(entry["intensity_gco2e_per_kwh_facility"])))
-    energy, emissions = entry["energy_facility_kwh"], entry["emissions_kgco2e"]
+    energy, emissions = entry["energy_purchased_facility_kwh"], entry["emissions_kgco2e"]
     return ratio(emissions * 1000, energy) if energy and emissions is not None else None
 
 

@@ -284,17 +284,19 @@ def _factors(book: Book) -> Iterator[Check]:
             continue
         product = sum(
             (
-                row["energy_facility_kwh"] * Decimal(repr(float(row["intensity_gco2e_per_kwh_facility"]))) / 1000
+                row["energy_purchased_facility_kwh"]
+                * Decimal(repr(float(row["intensity_gco2e_per_kwh_facility"])))
+                / 1000
                 for row in rows
-                if row["energy_facility_kwh"] is not None
+                if row["energy_purchased_facility_kwh"] is not None
             ),
             ZERO,
         )
-        columns = "factor_rows_energy_facility_kwh,factor_rows_intensity_gco2e_per_kwh_facility"
+        columns = "factor_rows_energy_purchased_facility_kwh,factor_rows_intensity_gco2e_per_kwh_facility"
         where_used = _conditions(book, "factor_rows", selection)
         terms = ",".join(f"--EXACT({condition.column},{condition.value})" for condition in where_used)
         formula = f"SUMPRODUCT({terms},{columns})/1000"
-        yield _pair("Facility energy × factor / 1000 = emission rows", where, (formula, product), emissions)
+        yield _pair("Energy bought × factor / 1000 = emission rows", where, (formula, product), emissions)
 
 
 def _tiers_and_jobs(book: Book) -> Iterator[Check]:

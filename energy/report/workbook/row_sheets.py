@@ -42,6 +42,7 @@ _LABELS = {
     "energy_chip": "Chip energy",
     "energy_it": "IT energy",
     "energy_facility": "Facility energy",
+    "energy_purchased_facility": "Energy bought",
     "emissions": "Emissions",
     "location_emissions": "Emissions, location",
     "market_emissions": "Emissions, market",
@@ -235,7 +236,7 @@ _BY_HOUR = "mean of the hours"
 
 def by_the_hour(row: dict[str, Any]) -> bool:
     """Tell whether a factor has another value in each hour, so that one product cannot give its emissions."""
-    return bool(row["factor_kind"] == "month-hour profile" or row["method"] == "hourly")
+    return bool(row["factor_kind"] == "month-hour profile" or row["method"] in ("hourly", "hourly matched"))
 
 
 def _factors(book: Book) -> None:
@@ -244,14 +245,16 @@ def _factors(book: Book) -> None:
     title, prefix = "Factors", "factor_rows"
     names = list(table.columns)
     at_emissions = names.index("emissions_kgco2e")
-    more = ("Energy × factor, kgCO₂e", "Difference, kgCO₂e", "The factor is")
+    more = ("Energy bought × factor, kgCO₂e", "Difference, kgCO₂e", "The factor is")
     heads = [header(name) for name in names]
     heads[at_emissions] = "Emissions in the ledger, kgCO₂e"
     heads[at_emissions + 1 : at_emissions + 1] = more
     columns = [*names[: at_emissions + 1], "", "", "", *names[at_emissions + 1 :]]
     rows = book.rows("factors")
     sample = [[row.get(name) for name in columns] for row in rows]
-    note = _note(book, "factors", "Energy × factor / 1000 gives the emissions again, wherever the factor is one value.")
+    note = _note(
+        book, "factors", "Energy bought × factor / 1000 gives the emissions again, wherever the factor is one value."
+    )
     sheet = _start(book, title, note, heads, _units_of(columns), sample)
     sheet.set_column(at_emissions + 3, at_emissions + 3, 20)
     sheet.fit_to_pages(2, 0)  # many columns: the left page has the numbers, the right one the sources
@@ -269,6 +272,7 @@ def _factors(book: Book) -> None:
         "method",
         "basis",
         "energy_facility_kwh",
+        "energy_purchased_facility_kwh",
         "intensity_gco2e_per_kwh_facility",
         "emissions_kgco2e",
     ):
@@ -287,7 +291,12 @@ def _factor_formulas(book: Book, sheet: Any, line: int, columns: list[str], row:
     energy_at = columns.index("energy_facility_kwh")
     emissions_at = columns.index("emissions_kgco2e")
     form = number_format(3)
-    energy, emissions = row["energy_facility_kwh"], row["emissions_kgco2e"]
+    energy, bought, emissions = (
+        row[name] for name in ("energy_facility_kwh", "energy_purchased_facility_kwh", "emissions_kgco2e")
+    )
+    if bought is not None and bought == energy:
+        bought_at = columns.index("energy_purchased_facility_kwh")
+        book.pen.formula(sheet, line, bought_at, place["energy_facility_kwh"], bought, form)
     if alone and energy is not None:
         conditions = [
             Condition("emission_rows_site_id", place["site_id"], book.keys.plain("site_id", row["site_id"])),
@@ -296,21 +305,21 @@ def _factor_formulas(book: Book, sheet: Any, line: int, columns: list[str], row:
         ]
         formula = sum_where("emission_rows_energy_facility_kwh", conditions)
         book.pen.formula(sheet, line, energy_at, formula, energy, form)
-    if energy is None or emissions is None:
+    if bought is None or emissions is None:
         book.pen.text(sheet, line, emissions_at + 1, "no data", font_color=MUTED, align="right")
         return
     if by_the_hour(row):
         factor_at = columns.index("intensity_gco2e_per_kwh_facility")
-        if energy:
-            formula = f"{place['emissions_kgco2e']}*1000/{place['energy_facility_kwh']}"
-            book.pen.formula(sheet, line, factor_at, formula, ratio(emissions * 1000, energy), form)
+        if bought:
+            formula = f"{place['emissions_kgco2e']}*1000/{place['energy_purchased_facility_kwh']}"
+            book.pen.formula(sheet, line, factor_at, formula, ratio(emissions * 1000, bought), form)
         for column in (emissions_at + 1, emissions_at + 2):
             book.pen.text(sheet, line, column, "not applicable", font_color=MUTED, align="right")
         book.pen.text(sheet, line, emissions_at + 3, _BY_HOUR, indent=1)
         return
     intensity = Decimal(repr(float(row["intensity_gco2e_per_kwh_facility"])))
-    product = energy * intensity / 1000
-    formula = f"{place['energy_facility_kwh']}*{place['intensity_gco2e_per_kwh_facility']}/1000"
+    product = bought * intensity / 1000
+    formula = f"{place['energy_purchased_facility_kwh']}*{place['intensity_gco2e_per_kwh_facility']}/1000"
     book.pen.formula(sheet, line, emissions_at + 1, formula, product, form)
     difference = f"{reference(line, emissions_at + 1)}-{place['emissions_kgco2e']}"
     book.pen.formula(sheet, line, emissions_at + 2, difference, product - emissions, SMALL)

@@ -82,7 +82,8 @@ EMISSION_COLUMNS = _names(
     "emissions_low_kgco2e emissions_high_kgco2e"
 )
 FACTOR_COLUMNS = _names(
-    "site_id method basis factor_id energy_facility_kwh intensity_gco2e_per_kwh_facility emissions_kgco2e "
+    "site_id method basis factor_id energy_facility_kwh energy_purchased_facility_kwh "
+    "intensity_gco2e_per_kwh_facility emissions_kgco2e "
     "factor_kind zone_id factor_year boundary factor_attribution gases gwp_set publisher source edition "
     "licence status year_policy year_note note"
 )

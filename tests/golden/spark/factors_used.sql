@@ -11,10 +11,13 @@ WITH use_of AS (
     factor.year_note,
     factor.note,
     line.energy_facility_kwh,
-    CAST(line.energy_facility_kwh * factor.intensity_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12)) AS emissions_kgco2e
+    CAST(line.energy_facility_kwh * supply.grid_share AS DECIMAL(38, 12)) AS energy_purchased_facility_kwh,
+    CAST(line.energy_facility_kwh * supply.grid_share * factor.intensity_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12)) AS emissions_kgco2e
   FROM main.energy_hourly AS line
   JOIN core.factor_hour AS factor
     ON factor.site_id = line.site_id AND factor.hour_utc = line.hour_utc
+  JOIN core.supply_hour AS supply
+    ON supply.site_id = line.site_id AND supply.hour_utc = line.hour_utc
   JOIN ref.factor AS fact
     ON fact.factor_id = factor.factor_id
 )
@@ -41,6 +44,7 @@ SELECT
   use_of.year_note,
   use_of.note,
   CAST(SUM(use_of.energy_facility_kwh) AS DECIMAL(38, 12)) AS energy_facility_kwh,
+  CAST(SUM(use_of.energy_purchased_facility_kwh) AS DECIMAL(38, 12)) AS energy_purchased_facility_kwh,
   CAST(SUM(use_of.emissions_kgco2e) AS DECIMAL(38, 12)) AS emissions_kgco2e
 FROM use_of
 JOIN ref.factor AS fact
