@@ -27,6 +27,7 @@ PROBES = ("/_stcore/health", "/_stcore/host-config")
 WIDER_THAN_THE_SCREEN = """() => [...document.querySelectorAll('[data-testid=stMainBlockContainer] *')]
     .filter(e => e.getBoundingClientRect().right > innerWidth + 1)
     .filter(e => !e.closest('.en-scroll, [data-testid=stDataFrame], [data-testid=stTable], iframe, pre'))
+    .filter(e => !e.closest('[style*="clip: rect(0px"]'))  // the slider's input for screen readers, cut to nothing
     .map(e => e.outerHTML.slice(0, 80)).slice(0, 5)"""
 ALTERNATIVE_TEXT = """chart => {
     const has = e => e && (e.getAttribute('aria-label') || e.getAttribute('alt') || e.getAttribute('title'));
