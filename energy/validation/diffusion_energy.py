@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from energy.errors import EnergyError, PowerError
+from energy.errors import PowerError
 from energy.power.diffusion import Sample, diffusion_power, diffusion_utilisation, sample_flop
 from energy.validation.serving_rows import CHIPS
-from energy.validation.statistics import Compared, Failure, Outcome, read_rows
+from energy.validation.statistics import Compared, Outcome, each_row, read_rows
 from energy.validation.training_rows import Row, number, words
 from energy.validation.watts import compared_w
 
@@ -24,14 +24,7 @@ def diffusion_energy(path: Path) -> Outcome:
     InputFileError
         When the file cannot be read.
     """
-    compared: list[Compared] = []
-    failures: list[Failure] = []
-    for place, row in enumerate(read_rows(path, NEEDED)):
-        row_id = f"line {place + 2}"
-        try:
-            compared.append(_compared(row, row_id))
-        except EnergyError as error:
-            failures.append(Failure(row_id, str(error)))
+    compared, failures = each_row(read_rows(path, NEEDED), _compared)
     return Outcome("diffusion-energy", path.name, tuple(compared), tuple(failures))
 
 

@@ -6,12 +6,12 @@ import csv
 from dataclasses import replace
 from pathlib import Path
 
-from energy.errors import EnergyError, PowerError
+from energy.errors import PowerError
 from energy.power.serving import serving_power
 from energy.validation.diffusion_energy import NEEDED as DIFFUSION
 from energy.validation.diffusion_energy import diffusion_energy
 from energy.validation.serving_rows import NEEDED, kind_of, measured_w, work_of
-from energy.validation.statistics import Compared, Failure, Outcome, read_rows
+from energy.validation.statistics import Compared, Outcome, each_row, read_rows
 from energy.validation.training_rows import Row, words
 from energy.validation.watts import compared_w
 
@@ -29,14 +29,7 @@ def inference_energy(path: Path) -> Outcome:
     """
     if set(DIFFUSION) <= set(columns_of(path)):
         return replace(diffusion_energy(path), suite="inference-energy")
-    compared: list[Compared] = []
-    failures: list[Failure] = []
-    for place, row in enumerate(read_rows(path, NEEDED)):
-        row_id = f"line {place + 2}"
-        try:
-            compared.append(_compared(row, row_id))
-        except EnergyError as error:
-            failures.append(Failure(row_id, str(error)))
+    compared, failures = each_row(read_rows(path, NEEDED), _compared)
     return Outcome("inference-energy", path.name, tuple(compared), tuple(failures))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from energy.cost.mlperf import LEVELS, time_to_train
 from energy.cost.mlperf_names import benchmark_name, fold, part, round_year
 from energy.errors import CostError, EnergyError
-from energy.validation.statistics import Compared, Failure, Outcome, read_rows
+from energy.validation.statistics import Compared, Failure, Outcome, each_row, read_rows
 from energy.validation.training_rows import Row, number, words
 
 NEEDED = ("benchmark", "accelerator", "total_accelerators", "time_to_train_minutes")
@@ -47,15 +47,7 @@ def cases(rows: Sequence[Row]) -> tuple[list[Case], list[Failure]]:
     ('ssd_resnet34', 'The row prints no time_to_train_minutes.')
 
     """
-    found: list[Case] = []
-    failures: list[Failure] = []
-    for place, row in enumerate(rows):
-        row_id = f"line {place + 2}"
-        try:
-            found.append(_case(row, row_id))
-        except EnergyError as error:
-            failures.append(Failure(row_id, str(error)))
-    return found, failures
+    return each_row(rows, _case)
 
 
 def _case(row: Row, row_id: str) -> Case:

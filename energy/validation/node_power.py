@@ -20,7 +20,7 @@ from energy.power.node import NodePower
 from energy.power.node import node_power as power_of_node
 from energy.power.states import States, state_power
 from energy.power.submissions import Submission, accelerator, system_parts
-from energy.validation.statistics import Compared, Failure, Outcome, read_rows
+from energy.validation.statistics import Compared, Failure, Outcome, each_row, read_rows
 from energy.validation.training_rows import Row, number, words
 from energy.validation.watts import compared_w
 
@@ -130,15 +130,7 @@ def _compared(row: MeasuredRow, found: BenchmarkPower, measured_w: float) -> Com
 
 def point_rows(path: Path) -> tuple[list[Compared], list[Failure]]:
     """Return single points of a file with the columns of node_power_points.csv, predicted against measured."""
-    compared: list[Compared] = []
-    failures: list[Failure] = []
-    for place, row in enumerate(read_rows(path, NEEDED_POINTS)):
-        row_id = f"{path.name} line {place + 2}"
-        try:
-            compared.append(_point(row, row_id))
-        except EnergyError as error:
-            failures.append(Failure(row_id, str(error)))
-    return compared, failures
+    return each_row(read_rows(path, NEEDED_POINTS), _point, where=f"{path.name} ")
 
 
 def _point(row: Row, row_id: str) -> Compared:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from energy.errors import InputFileError
+from energy.errors import EnergyError, InputFileError
 
 Numbers = NDArray[np.float64]
+Given = TypeVar("Given")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,32 @@ def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
     if not rows:
         raise InputFileError(f"{path} has no rows.")
     return rows
+
+
+def each_row(
+    rows: Sequence[Given],
+    work: Callable[[Given, str], Item],
+    named: Callable[[Given], str] = lambda _: "",
+    where: str = "",
+) -> tuple[list[Item], list[Failure]]:
+    """Return what a function makes of each row of a file, and the rows of which it says why it cannot.
+
+    Parameters
+    ----------
+    rows : sequence
+        Of :func:`read_rows`.
+    work : callable
+        Of a row and its name in messages: its line, after what ``where`` says, before what ``named`` says.
+    """
+    found: list[Item] = []
+    failures: list[Failure] = []
+    for line, row in enumerate(rows, 2):
+        row_id = f"{where}line {line}{named(row)}"
+        try:
+            found.append(work(row, row_id))
+        except EnergyError as error:
+            failures.append(Failure(row_id, str(error)))
+    return found, failures
 
 
 def figures(compared: Sequence[Compared], rows: int) -> dict[str, Any]:

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from energy import catalogue
 from energy.cost.kernels.coefficients import kernel_chip, peak_flop_per_s
-from energy.errors import EnergyError, PowerError
+from energy.errors import PowerError
 from energy.power.accelerators import usual_precision
 from energy.power.node import node_power
 from energy.power.training import training_power, usual_node
 from energy.power.training_profile import Utilisation, usual_utilisation
-from energy.validation.statistics import Compared, Failure, Outcome, read_rows
+from energy.validation.statistics import Compared, Outcome, each_row, read_rows
 from energy.validation.training_rows import Row, chip_of, number, words
 
 Numbers = NDArray[np.float64]
@@ -54,14 +54,11 @@ def training_energy(path: Path) -> Outcome:
     InputFileError
         When the file cannot be read.
     """
-    compared: list[Compared] = []
-    failures: list[Failure] = []
-    for place, row in enumerate(read_rows(path, NEEDED)):
-        row_id = f"line {place + 2}: {words(row, 'model')}"
-        try:
-            compared.append(_measured(row, row_id) if _is_measured(row) else _arithmetic(row, row_id))
-        except EnergyError as error:
-            failures.append(Failure(row_id, str(error)))
+    compared, failures = each_row(
+        read_rows(path, NEEDED),
+        lambda row, row_id: _measured(row, row_id) if _is_measured(row) else _arithmetic(row, row_id),
+        lambda row: f": {words(row, 'model')}",
+    )
     return Outcome("training-energy", path.name, tuple(compared), tuple(failures))
 
 
