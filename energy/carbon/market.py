@@ -16,7 +16,6 @@ from energy.carbon.instruments import KINDS, Assessment
 from energy.errors import FactorError, did_you_mean
 
 Numbers = NDArray[np.float64]
-_MWH_TO_KG = 1.0  # MWh × g/kWh = kg
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class Cover:
     site_id: str
     energy_mwh: float
     intensity_gco2e_per_kwh: float
-    emissions_kgco2e: float
+    emissions_kgco2e: float  # MWh × g/kWh
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +155,8 @@ def market_based(sites: Sequence[Site], assessments: Sequence[Assessment]) -> Ma
     }
     rest = sum((left[site.site_id] + site.null_power_mwh) * uncovered[site.site_id] for site in sites)
     return MarketBased(
-        market_kgco2e=(sum(one.emissions_kgco2e for one in covers) + rest) * _MWH_TO_KG,
-        location_kgco2e=sum(site.purchased_mwh * site.location_gco2e_per_kwh for site in sites) * _MWH_TO_KG,
+        market_kgco2e=sum(one.emissions_kgco2e for one in covers) + rest,
+        location_kgco2e=sum(site.purchased_mwh * site.location_gco2e_per_kwh for site in sites),
         covers=tuple(covers),
         uncovered_mwh={site.site_id: left[site.site_id] + site.null_power_mwh for site in sites},
         uncovered_gco2e_per_kwh=uncovered,

@@ -186,7 +186,21 @@ def greedy(load_facility_kwh: Any, generation_facility_kwh: Any, batteries: Sequ
     change = stored[:, 1:] - own.kept[:, None] * stored[:, :-1]
     charge = np.minimum(np.maximum(change, 0.0) / own.charge_efficiency[:, None], np.maximum(surplus, 0.0))
     discharge = np.minimum(np.maximum(-change, 0.0) * own.discharge_efficiency[:, None], np.maximum(-surplus, 0.0))
-    net = charge - discharge - surplus
+    return dispatched(load, generation, charge, discharge, stored, own)
+
+
+def dispatched(
+    load: Numbers, generation: Numbers, charge: Numbers, discharge: Numbers, stored: Numbers, own: Batteries
+) -> Dispatch:
+    """Return the hours of flows: what is left over or lacking goes to or comes from the grid; the balance is checked.
+
+    Parameters
+    ----------
+    load, generation, charge, discharge : arrays, shape (sites, hours), kWh_facility
+    stored : array, shape (sites, hours + 1), kWh in the cells
+    own : Batteries
+    """
+    net = load - generation + charge - discharge
     return Dispatch(
         load_facility_kwh=load,
         generation_facility_kwh=generation,

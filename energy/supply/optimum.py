@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from energy.errors import SupplyError
 from energy.supply.battery import Battery, batteries_of
-from energy.supply.dispatch import Dispatch, hours_of_sites
+from energy.supply.dispatch import Dispatch, dispatched, hours_of_sites
 from energy.supply.extra import needs
 
 Numbers = NDArray[np.float64]
@@ -235,18 +235,7 @@ def dispatch_of(solved: Numbers, load: Numbers, generation: Numbers, battery: Ba
     change = stored[:, 1:] - own.kept[:, None] * stored[:, :-1]
     charge = np.maximum(change, 0.0) / battery.charge_efficiency
     discharge = np.maximum(-change, 0.0) * battery.discharge_efficiency
-    net = load - generation + charge - discharge
-    plain = Dispatch(
-        load_facility_kwh=load,
-        generation_facility_kwh=generation,
-        charge_facility_kwh=charge,
-        discharge_facility_kwh=discharge,
-        grid_facility_kwh=np.maximum(net, 0.0),
-        excess_facility_kwh=np.maximum(-net, 0.0),
-        stored_kwh=stored,
-        batteries=own,
-    )
     together = np.minimum(solved[0], solved[1]) > _SAME_HOUR_KWH
     if len(solved) > 4:
         together |= np.minimum(solved[2], solved[4]) > _SAME_HOUR_KWH
-    return plain.checked(), int(np.count_nonzero(together))
+    return dispatched(load, generation, charge, discharge, stored, own), int(np.count_nonzero(together))

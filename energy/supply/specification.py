@@ -219,8 +219,8 @@ class Generators(_Section):
     duration: Annotated[float, _amount("h")] | None = None
     standing_fuel: Annotated[float, _amount("L/h/kW_facility")] | None = None
     fuel_per_energy: Annotated[float, _amount("L/kWh_facility")] | None = None
-    fuel_name: str = "diesel"
-    gwp_set: Literal["AR5", "AR6"] = "AR5"
+    fuel_name: str
+    gwp_set: Literal["AR4", "AR5", "AR6"]
 
 
 class SupplyFile(_Section):

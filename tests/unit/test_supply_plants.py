@@ -92,7 +92,7 @@ FILE = {
     },
     "dispatch": {"goal": "cost", "charge_from_grid": True},
     "shifting": {"flexible_share": 0.2, "latest_h": 6, "capacity": "2 kW", "pue": 1.25, "by": "price"},
-    "generators": {"fuel": "100 L"},
+    "generators": {"fuel": "100 L", "fuel_name": "diesel", "gwp_set": "AR6"},
 }
 
 
@@ -161,7 +161,9 @@ def changed(path, value):
         ("shifting.latest_h", 2.5, "latest_h"),
         ("photovoltaics", {"capacity": "1 kW", "mounting": "roof", "tilt_deg": 10, "azimuth_deg": 180}, "need weather"),
         ("wind", {"capacity": "1 kW"}, "wind needs a profile"),
-        ("generators", {}, "generators need fuel"),
+        ("generators", {"fuel_name": "diesel", "gwp_set": "AR6"}, "generators need fuel"),
+        ("generators.gwp_set", None, "generators.gwp_set is missing"),
+        ("generators.fuel_name", None, "generators.fuel_name is missing"),
         ("battery.calendar_fade_per_year", 0.01, "give both"),
     ],
 )
