@@ -71,7 +71,7 @@ def _table(lines: tuple[SpreadLine, ...]) -> list[str]:
     found = [f"  {'factor':32}{'g/kWh':>8}{'kg CO2e':>16}{'ratio':>7}  differs in"]
     for line in lines:
         mark = ">" if line.is_chosen else " "
-        why = "chosen: location-based" if line.is_chosen else "; ".join(line.reasons)
+        why = f"chosen: location-based, {line.year_note}" if line.is_chosen else "; ".join(line.reasons)
         figures = f"{line.intensity_gco2e_per_kwh_facility:>8.1f}{line.emissions_kgco2e:>16,.0f}"
         found.append(f"{mark} {line.factor_id:32}{figures}{line.ratio_to_chosen:>7.2f}  {why}")
     return [*found, _last(lines)]

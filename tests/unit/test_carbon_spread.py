@@ -77,6 +77,7 @@ def test_the_command_marks_the_chosen_line_and_its_json_has_every_line(monkeypat
     code, out, _ = _run(monkeypatch, capfd, "CAMX", "--energy", "1 GWh", "--year", "2026")
     assert code == 0
     assert [line.split()[1] for line in out.splitlines() if line.startswith(">")] == ["egrid2023r2-CAMX"]
+    assert "factor of 2023 for activity in 2026: 3 years earlier" in out
     code, text, _ = _run(monkeypatch, capfd, "CAMX", "--energy", "1 GWh", "--year", "2026", "--json")
     found = json.loads(text)
     assert found["schema"] == "spread/1"
