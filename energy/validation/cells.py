@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from energy.errors import CostError
 
 Row = Mapping[str, str]
 
+#: Commas stand between thousands and nowhere else: 1,5 is no number here, and not 15.
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 #: No system, batch, sequence or width is larger.
 _MOST = 1e8
@@ -30,7 +33,7 @@ def number(row: Row, column: str) -> float | None:
     Raises
     ------
     CostError
-        When it holds something else.
+        When it holds something else; a decimal comma is something else.
 
     Examples
     --------
@@ -38,7 +41,9 @@ def number(row: Row, column: str) -> float | None:
     (8.0, None, None)
 
     """
-    text = (row.get(column) or "").strip().replace(",", "")
+    text = (row.get(column) or "").strip()
+    if _THOUSANDS.fullmatch(text):
+        text = text.replace(",", "")
     if not text or text.casefold() in ("nan", "na", "n/a", "none", "-"):
         return None
     try:
