@@ -14,6 +14,7 @@ from energy.errors import EnergyError, SiteFileError, SupplyError, did_you_mean
 from energy.importers.yaml_text import parse_yaml, read_text
 from energy.ledger.site_facility import digest, site_facility, weather_of_site, weather_words
 from energy.ledger.site_file import FILE_NAME, Site, SiteFile
+from energy.ledger.site_hours import Origin
 from energy.ledger.site_meters import Metered, metered
 from energy.ledger.tables import insert, instants
 
@@ -75,7 +76,7 @@ def fill_supply_hours(
         columns: dict[str, Any] = {"site_id": [site_id] * of_site.size, "hour_utc": instants(of_site)}
         if supply is None:
             share = np.ones(of_site.size)
-            columns |= {"grid_share": share} | _origin([_NO_PLANT] * of_site.size, "given", None)
+            columns |= {"grid_share": share} | Origin(_NO_PLANT, "given").columns(of_site.size)
         else:
             try:
                 columns |= _of_site(connection, site_id, site_file.sites[site_id], folder, of_site)
@@ -87,10 +88,6 @@ def fill_supply_hours(
 def _at(site_id: str, error: EnergyError) -> SiteFileError:
     where, text = f"{FILE_NAME}: sites.{site_id}", str(error)
     return SiteFileError(text if text.startswith(where) else f"{where}: {text}")
-
-
-def _origin(source: list[str], status: str, note: str | None) -> dict[str, Any]:
-    return {"source": source, "status": [status] * len(source), "note": [note] * len(source)}
 
 
 def _of_site(
@@ -111,7 +108,9 @@ def _of_site(
     rows = np.searchsorted(spanned, hours)
     own = np.zeros(hours.size, dtype=bool) if weather is None else weather.has(hours)
     sources = {flag: _source(asked, stated_kw, words, of_weather, own_weather=flag) for flag in (True, False)}
-    return _flows(dispatch, rows) | _origin([sources[flag] for flag in own.tolist()], "estimate", notes)
+    return _flows(dispatch, rows) | Origin([sources[flag] for flag in own.tolist()], "estimate", notes).columns(
+        own.size
+    )
 
 
 def _flows(dispatch: Dispatch, rows: NDArray[np.int64]) -> dict[str, Numbers]:
@@ -161,7 +160,7 @@ def _metered_columns(found: Metered, size: int) -> dict[str, Any]:
         "grid_share": grid_share(found.grid_facility_kwh, load),
     }
     known = {name: values for name, values in columns.items() if values is not None}
-    return known | _origin([found.source] * size, "given", None)
+    return known | Origin(found.source, "given").columns(size)
 
 
 def _keys(site_id: str, supply: Any, folder: Path) -> tuple[dict[str, Any], str]:
