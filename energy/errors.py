@@ -107,6 +107,14 @@ class SupplyError(EnergyError, ValueError):
     """A plant, battery, dispatch or shift of load cannot be computed as described."""
 
 
+class SignInError(EnergyError, ValueError):
+    """The app would be open to others than its machine, its sign-in is not rightly described, or a role is lacking."""
+
+
+class UploadError(EnergyError, ValueError):
+    """A file that was brought to the app cannot be taken; nothing of it was stored."""
+
+
 class ReportError(EnergyError, ValueError):
     """A report cannot be made, or does not equal its recomputation."""
 

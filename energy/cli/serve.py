@@ -12,6 +12,7 @@ import typer
 from energy.cli._app import app
 
 _NEEDED = ("streamlit", "plotly")
+_WITHOUT = "ENERGY_WITHOUT_SIGN_IN"  # as energy.ui.sign_in reads it, which refuses other addresses than this machine
 
 
 @app.command("app")
@@ -21,8 +22,12 @@ def serve(
     ] = None,
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8501,
     address: Annotated[
-        str, typer.Option(help="Address to listen on; others than this machine see the given ledger only.")
+        str, typer.Option(help="Address to listen on; one that others reach needs sign-in (docs/app.md).")
     ] = "localhost",
+    without_sign_in: Annotated[
+        bool,
+        typer.Option("--without-sign-in", help="Let everybody who reaches the address see and upload."),
+    ] = False,
     open_browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Whether to open a browser window.")
     ] = True,
@@ -42,6 +47,10 @@ def serve(
                 f"No ledger at {ledger}. Build the example with `energy demo`, or start one with `energy init`."
             )
         environment["ENERGY_LEDGER"] = str(ledger.resolve())
+    # the variable opens one address only, and a forgotten one must not open what the command does not say
+    environment.pop(_WITHOUT, None)
+    if without_sign_in:
+        environment[_WITHOUT] = address
     sys.stdout.flush()
     # the server takes the place of this process: Ctrl-C and signals reach it as they are
     os.execve(sys.executable, _command(port, address, open_browser), environment)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 import threading
 from pathlib import Path
 
@@ -39,9 +41,16 @@ def _ask_first_page() -> None:
 
 
 def main() -> None:
-    """Start the server; its words are Streamlit's own."""
+    """Start the server; its words are Streamlit's own. Refused in one line where it would be open to everybody."""
     from streamlit.web import cli
 
+    from energy.ui import sign_in
+
+    try:
+        sign_in.check_start(sys.argv[1:], os.environ)
+    except EnergyError as error:
+        sys.stderr.write(f"energy: {error}\n")
+        sys.exit(1)
     threading.Thread(target=_load, daemon=True).start()
     cli.main(prog_name="streamlit")
 

@@ -45,7 +45,7 @@ def running(ledger: Path, folder: Path) -> Iterator[str]:
     environment = os.environ | {"ENERGY_LEDGER": str(ledger), "XDG_STATE_HOME": str(folder)}
     environment.pop("PYTHONWARNINGS", None)
     command = [sys.executable, "-m", "energy.ui", "run", str(resource("app.py"))]
-    command += ["--server.port", str(port), "--server.headless", "true"]
+    command += ["--server.address", "localhost", "--server.port", str(port), "--server.headless", "true"]
     with (folder / "server.log").open("w") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:

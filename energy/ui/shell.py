@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from energy.errors import EnergyError
-from energy.ui import state, theme, words
+from energy.ui import sign_in, state, theme, words
 from energy.ui.notices import notice
 from energy.ui.state import Opened
 
@@ -50,19 +50,25 @@ def main() -> None:
         ]
         for group, entries in MENU.items()
     }
-    page = st.navigation(pages)
+    allowed = sign_in.gate()
+    page = st.navigation(pages, position="sidebar" if allowed else "hidden")
+    if not allowed:
+        return
     _guarded(page.run)
     with st.sidebar:
         state.chooser()
+        sign_in.account(state.forget_private)
 
 
-def run(page: Callable[[Opened], None]) -> None:
+def run(page: Callable[[Opened], None], *, without: Callable[[], None] | None = None) -> None:
     """Run a page that needs a ledger; the last line of its file. Outside the app it does nothing.
 
     Parameters
     ----------
     page : callable
         Takes the open ledger.
+    without : callable, optional
+        Shows what the page offers where there is no ledger, under the notice that says so.
     """
     if get_script_run_ctx(suppress_warning=True) is None:
         return
@@ -72,7 +78,11 @@ def run(page: Callable[[Opened], None]) -> None:
     except EnergyError as error:
         st.title("No ledger" if state.chosen_folder() is None else "The ledger cannot be read")
         notice("", [str(error)])
+        if without is not None:
+            without()
         return
+    if state.is_upload(opened):
+        notice(f"{words.YOUR_UPLOAD}.", [words.UPLOAD_SHOWN])
     _stale(opened)
     page(opened)
 

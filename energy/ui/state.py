@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from energy.errors import EnergyError, LedgerError
-from energy.ui import words
+from energy.ui import session_folders, sign_in, words
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from energy.ledger.reader import Ledger
+    from energy.ui.session_ledger import SessionLedger
 
 LEDGER_VARIABLE = "ENERGY_LEDGER"
 _RECENT_LIMIT = 8
 _CHOSEN, _OPEN = "ledger.folder", "ledger.open"
-_OWN_MACHINE = ("localhost", "127.0.0.1", "::1")
+_PRIVATE, _WHICH = "ledger.private", "ledger.which"
+_NEW_QUARTER = "sql.saved.seen"  # the page SQL asks its saved query anew, for the latest quarter of the ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Opened:
 
 
 # A version that falls out of the cache is closed by its last user: closing it here would cut a running query.
-@st.cache_resource(show_spinner=False, max_entries=6)
+@st.cache_resource(show_spinner=False, max_entries=16)
 def connection(folder: str, version: int, stamp: int) -> Ledger:
     """Return the one open ledger of a version's file.
 
@@ -114,8 +116,11 @@ def published(folder: Path) -> Opened:
 
 
 def may_choose() -> bool:
-    """Tell whether readers may open other folders: only where the app serves nobody but its own machine."""
-    return st.get_option("server.address") in _OWN_MACHINE
+    """Tell whether readers may open other folders: only where the app serves nobody but its own machine.
+
+    With sign-in described, others come through a proxy even where the app listens on this machine alone.
+    """
+    return sign_in.is_loopback(st.get_option("server.address")) and not sign_in.is_described()
 
 
 def recent_file() -> Path:
@@ -175,7 +180,51 @@ def choose(folder: str) -> None:
     """Look at another ledger from now on."""
     st.session_state[_CHOSEN] = folder
     st.session_state.pop(_OPEN, None)
+    st.session_state.pop(_NEW_QUARTER, None)
     st.query_params.clear()  # the address names quarters and sites of the ledger before
+
+
+def choose_served() -> None:
+    """Look at the ledger that the app serves from now on."""
+    known = folders()
+    if known:
+        choose(known[0])
+    else:
+        st.session_state.pop(_CHOSEN, None)
+        st.session_state.pop(_OPEN, None)
+
+
+# --- the upload of this session ---
+def private_ledger() -> SessionLedger | None:
+    """Return the private ledger of this session, if it has one."""
+    held: SessionLedger | None = st.session_state.get(_PRIVATE)
+    return None if held is None or held.is_gone else held
+
+
+def keep_private(ledger: SessionLedger) -> None:
+    """Keep the private ledger as long as this session lives: its files go with its last mention."""
+    st.session_state[_PRIVATE] = ledger
+
+
+def forget_private() -> None:
+    """Remove the files of this session, and look at the served ledger again if they were shown."""
+    held: SessionLedger | None = st.session_state.pop(_PRIVATE, None)
+    opened: Opened | None = st.session_state.get(_OPEN)
+    if opened is not None and is_upload(opened):
+        connection.clear(*opened.key)
+        choose_served()
+    if held is not None:
+        held.remove()
+
+
+def is_upload(opened: Opened) -> bool:
+    """Tell whether a ledger is an upload."""
+    return session_folders.is_private(opened.folder)
+
+
+def _private_folder() -> str | None:
+    held = private_ledger()
+    return None if held is None or held.folder is None else str(held.folder)
 
 
 def open_ledger() -> Opened:
@@ -189,13 +238,17 @@ def open_ledger() -> Opened:
     folder = chosen_folder()
     if folder is None:
         raise LedgerError(words.NO_LEDGER)
+    private = session_folders.is_private(folder)
+    if private and folder != _private_folder():  # removed; or of another session, which must not be told apart
+        raise LedgerError(words.UPLOAD_GONE)
     held: Opened | None = st.session_state.get(_OPEN)
     if held is None or held.folder != folder:
         if not Path(folder).is_dir():
             raise LedgerError(f"{words.NO_LEDGER} (Looked in {folder}.)")
         held = published(Path(folder))
         st.session_state[_OPEN] = held
-        remember(folder)
+        if not private:
+            remember(folder)
     return held
 
 
@@ -220,7 +273,9 @@ def chooser() -> None:
     if current is not None:
         opened: Opened | None = st.session_state.get(_OPEN)
         version = f", version {opened.version}" if opened else ""
-        st.caption(f"Ledger: {Path(current).name}{version}")
+        private = session_folders.is_private(current)
+        st.caption(f"Ledger: {'your upload' if private else Path(current).name}{version}")
+    _which(current)
     if not may_choose():
         return
     with st.expander("Open another ledger" if current else "Open a ledger"):
@@ -233,7 +288,26 @@ def chooser() -> None:
         typed = st.text_input("Folder", key="ledger.typed", placeholder="/data/my-ledger")
         if st.button("Open", key="ledger.go") and typed:
             folder = Path(typed).expanduser().resolve()
-            if is_ledger(folder):
+            if is_ledger(folder) and not session_folders.is_private(folder):
                 choose(str(folder))
                 st.rerun()
             st.error(f"No ledger at {folder}: a ledger has a site.yaml. Start one with `energy init {folder}`.")
+
+
+def _which(current: str | None) -> None:
+    """Let the reader switch between the served ledger and an upload, and remove the upload."""
+    held, shown = _private_folder(), current is not None and session_folders.is_private(current)
+    if held is None:
+        if shown:
+            st.button(f"Back to {words.SERVED.lower()}", key="ledger.back", on_click=choose_served)
+        return
+
+    def turn() -> None:
+        if st.session_state[_WHICH] == words.YOUR_UPLOAD:
+            choose(held)
+        else:
+            choose_served()
+
+    st.session_state[_WHICH] = words.YOUR_UPLOAD if shown else words.SERVED
+    st.radio("Looking at", [words.SERVED, words.YOUR_UPLOAD], key=_WHICH, on_change=turn)
+    st.button("Remove your upload", key="ledger.remove", on_click=forget_private)

@@ -9,6 +9,16 @@ from energy.report.numbers import plain
 
 NO_LEDGER = "No ledger here yet. Build the example with `energy demo`, or start one with `energy init DIR`."
 NO_DATA_YET = "This ledger holds no data yet. Bring some in with `energy ingest FORMAT FILE --ledger DIR`."
+YOUR_UPLOAD = "Your upload"
+SERVED = "The served ledger"
+UPLOAD_SHOWN = (
+    "Every figure here is of your files, not of the served ledger. Only this session sees them; "
+    "they are removed with it."
+)
+UPLOAD_GONE = "Your upload is no longer here: it was removed, by you or by its age. Go back to the served ledger."
+VIEWER_NO_UPLOAD = (
+    "You may look and download. Uploading needs the role of an editor, which whoever runs this app gives."
+)
 NOT_COVERED = "Not covered in this version."
 LOAD_NEWER = "Load it"
 DOWNLOAD_DATA = "Download data (CSV)"

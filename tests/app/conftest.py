@@ -15,6 +15,17 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = REPOSITORY / "energy" / "ui" / "pages"
 
 
+@pytest.fixture(autouse=True)
+def on_this_machine() -> Iterator[None]:
+    """Let the app believe that it listens on this machine alone, as its own settings say; they are not read here."""
+    from streamlit import config
+
+    before = config.get_option("server.address")
+    config.set_option("server.address", "localhost")
+    yield
+    config.set_option("server.address", before)
+
+
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., AppTest]:
     """Start the app on a ledger, or on none, at a page with an address."""

@@ -12,7 +12,7 @@ from energy.report.fleet_choice import ALL, Choice
 from energy.report.model import ChartBlock, Prose
 from energy.report.period import parse_quarter
 from energy.schema import TIERS, Field, table
-from energy.ui import charts, data, figures, fleet_data, frames, shell, tables, words
+from energy.ui import charts, data, figures, fleet_data, frames, shell, tables, upload, words
 from energy.ui.filters import Filters, row
 from energy.ui.notices import heading, notes, notice
 from energy.ui.state import Opened
@@ -35,6 +35,11 @@ _STEPS_SHOWN = 5
 
 def page(ledger: Opened) -> None:
     """Show the page."""
+    _fleet(ledger)
+    upload.panel()
+
+
+def _fleet(ledger: Opened) -> None:
     quarters = data.quarter_options(ledger)
     title = st.empty()
     if not quarters:
@@ -162,4 +167,4 @@ def _next(ledger: Opened) -> None:
     notes([*lines, *([f"{more} more findings: `energy doctor DIR`."] if more > 0 else [])] or ["Nothing is missing."])
 
 
-shell.run(page)
+shell.run(page, without=upload.panel)
