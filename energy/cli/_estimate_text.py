@@ -5,24 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from energy.cost.estimates import Figure
+    from energy.cost.estimates import Estimate, Figure
     from energy.scenario.costing import Money
     from energy.scenario.training import TrainingRun
 
 #: Units as people read them: the power of a chip needs no "per chip".
-_SHOWN = {"W_chip/chip": "W (chip)", "J_chip/token": "J (chip)/token", "USD/kWh_facility": "USD/kWh"}
+_SHOWN = {
+    "W_chip/chip": "W (chip)",
+    "J_chip/token": "J (chip)/token",
+    "USD/kWh_facility": "USD/kWh",
+    "kWh_it/kWh_chip": "",
+    "kWh_facility/kWh_it": "",
+    "L/kWh_it": "L/kWh (IT)",
+    "gCO2e/kWh_facility": "g/kWh (facility)",
+}
 #: Units that people see in the step of a ladder that fits the value.
-_ON_LADDER = ("kWh_chip", "kWh_facility", "USD")
+_ON_LADDER = ("kWh_chip", "kWh_it", "kWh_facility", "kgCO2e", "L", "USD")
 
 
 def lines_of(run: TrainingRun, *, explain: bool) -> list[str]:
     """Return the figures as a table, the layout, and with ``explain`` states, memory, power and money."""
     lines = [f"{'':32}{'value':>24}  {'80 % of such runs':<27}95 %"]
     lines += [_line(name, figure) for name, figure in run.figures.items()]
-    shown = ", ".join(f"{name} {_plain(value)}" for name, value in run.estimate.layout.items())
-    lines += ["", f"layout: {shown}"]
-    if explain:
-        lines += [*_states(run), *_memory(run), *_power(run)]
+    if run.estimate is not None:
+        shown = ", ".join(f"{name} {_plain(value)}" for name, value in run.estimate.layout.items())
+        lines += ["", f"layout: {shown}"]
+        if explain:
+            lines += [*_states(run.estimate), *_memory(run.estimate), *_power(run)]
+    lines += _factors(run)
     if run.money is not None and run.money.cost.value is not None:
         lines += _money(run.money, explain=explain)
     notes = [one for one in run.notes if run.money is None or one not in run.money.notes]
@@ -30,15 +40,20 @@ def lines_of(run: TrainingRun, *, explain: bool) -> list[str]:
     return lines
 
 
-def _states(run: TrainingRun) -> list[str]:
-    states = run.estimate.states_s
+def _factors(run: TrainingRun) -> list[str]:
+    rows = [f"factor, {one['method']}: {one['factor_id']} ({one['year']})" for one in run.factors]
+    return ["", *rows] if rows else []
+
+
+def _states(estimate: Estimate) -> list[str]:
+    states = estimate.states_s
     total = sum(states.values())
     rows = [f"{name.replace('_', ' '):32}{_plain(value):>12}{value / total:>9.1%}" for name, value in states.items()]
     return ["", f"{'state of a step':32}{'s':>12}{'share':>9}", *rows]
 
 
-def _memory(run: TrainingRun) -> list[str]:
-    held = run.estimate.memory_gib
+def _memory(estimate: Estimate) -> list[str]:
+    held = estimate.memory_gib
     rows = [f"{name.replace('_', ' '):32}{value:>12.2f}" for name, value in held.items() if value > 0]
     return ["", f"{'memory of a chip':32}{'GiB':>12}", *rows]
 
@@ -88,14 +103,14 @@ def _on_ladder(figure: Figure) -> tuple[Figure, str]:
     """Return a figure in the unit in which people see it, and that unit in words."""
     from energy.units import on_ladder, quantity, unit_text, words
 
-    if figure.unit not in _ON_LADDER:
+    if figure.unit not in _ON_LADDER or not figure.known:
         return figure, _SHOWN.get(figure.unit, figure.unit)
     best = on_ladder(quantity(figure.known, figure.unit))
     return figure.times(float(best.magnitude) / figure.known, unit_text(best.units)), words(best.units)
 
 
 def _range(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{_plain(low)} to {_plain(high)}"
+    return "" if low is None or high is None or low == high else f"{_plain(low)} to {_plain(high)}"
 
 
 def _plain(value: object) -> str:

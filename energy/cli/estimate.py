@@ -18,7 +18,7 @@ def estimate(
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
-    """Estimate a training run: time, memory, energy, cost.
+    """Estimate a training run: time, memory, energy, emissions, water, cost.
 
     From a scenario file, flags, or both: flags take the place of keys. Without a layout the fastest that fits is
     chosen, and named. Numbers may carry their unit, such as '2e12 token'.
@@ -27,7 +27,10 @@ def estimate(
     from energy.scenario import read_scenario, scenario_of, training_run
 
     said = overrides(options)
-    run = training_run(read_scenario(scenario, said) if scenario is not None else scenario_of(said))
+    if scenario is not None:
+        run = training_run(read_scenario(scenario, said), scenario.parent)
+    else:
+        run = training_run(scenario_of(said))
     if as_json:
         print_json("estimate/1", **run.document())
         return

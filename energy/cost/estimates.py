@@ -114,12 +114,12 @@ class Figure:
         """
         value = self.known * other.known * factor
         found: list[float | None] = []
-        for one, two in zip(self.ends, other.ends, strict=True):
+        for sign, one, two in zip((-1.0, 1.0, -1.0, 1.0), self.ends, other.ends, strict=True):
             if one is None or two is None:
                 found.append(None)
                 continue
             width = math.hypot(math.log(one / self.known), share * math.log(two / other.known))
-            found.append(value * math.exp(width if one >= self.known else -width))
+            found.append(value * math.exp(sign * width))
         sources = tuple(dict.fromkeys((*self.sources, *other.sources)))
         return Figure.with_ends(value, unit, found, weakest((self.status, other.status)).value, sources)
 

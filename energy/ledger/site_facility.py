@@ -35,7 +35,7 @@ class SiteFacility:
         return f"modelled: {self.design_words}; weather {how} of {self.weather_words}"
 
 
-def site_facility(site_id: str, facility: Any, weather: Any, folder: Path) -> SiteFacility:
+def site_facility(site_id: str, facility: Any, weather: Any, folder: Path, where: str | None = None) -> SiteFacility:
     """Return the facility that a site names.
 
     Parameters
@@ -47,7 +47,9 @@ def site_facility(site_id: str, facility: Any, weather: Any, folder: Path) -> Si
     weather : str, mapping or None
         A place, or the keys of ``weather``; None: that of the design's own file.
     folder : Path
-        The ledger's.
+        What relative paths start from: the ledger's.
+    where : str, optional
+        What to call the place of the keys in messages; the site in ``site.yaml`` without it.
 
     Raises
     ------
@@ -55,7 +57,7 @@ def site_facility(site_id: str, facility: Any, weather: Any, folder: Path) -> Si
         The design or the weather cannot be read; one line with the site.
 
     """
-    where = f"{_FILE_NAME}: sites.{site_id}"
+    where = f"{_FILE_NAME}: sites.{site_id}" if where is None else where
     values, of, base = _values(facility, where, folder)
     group, base_of_weather = _weather_group(values, weather, where, base, folder)
     design = _design(site_id, values, of, where)

@@ -268,7 +268,7 @@ def _rented(scenario: Scenario, request: Request, figures: dict[str, Figure], el
 def _owned(scenario: Scenario, request: Request, figures: dict[str, Figure], elapsed: Elapsed) -> Money:
     prices = scenario.prices
     notes: list[str] = []
-    lacking = _lacking_of_owned(scenario)
+    lacking = _lacking_of_owned(scenario, figures)
     if lacking:
         return _nothing("owned", f"give {' and '.join(lacking)}")
     energy = figures["energy_chips"]
@@ -301,12 +301,12 @@ def _owned(scenario: Scenario, request: Request, figures: dict[str, Figure], ela
     return _money("owned", cost, run, [*notes, *run.notes, *elapsed.notes])
 
 
-def _lacking_of_owned(scenario: Scenario) -> list[str]:
+def _lacking_of_owned(scenario: Scenario, figures: dict[str, Figure]) -> list[str]:
     prices = scenario.prices
     lacking = []
-    if scenario.system.node_overhead is None:
+    if scenario.system.node_overhead is None and "energy_it" not in figures:
         lacking.append("--node-overhead (energy at the node's plug over that of its chips)")
-    if scenario.site.pue is None:
+    if scenario.site.pue is None and "energy_facility" not in figures:
         lacking.append("--pue")
     if prices.electricity_zone is None and prices.electricity_usd_per_kwh_facility is None:
         lacking.append("--electricity-zone or --electricity-price")

@@ -7,6 +7,7 @@ describe, so that a section (``site``, ``supply``) can grow without moving other
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import UnionType
@@ -16,7 +17,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from energy.errors import ScenarioError, did_you_mean
 from energy.importers.yaml_text import parse_yaml, read_text
-from energy.scenario.values import KEY, Count, Date, Flag, Text, Year, amount, one_of
+from energy.scenario.values import (
+    KEY,
+    Count,
+    Date,
+    Flag,
+    Hour,
+    NameOrKeys,
+    Text,
+    Whole,
+    Year,
+    amount,
+    amount_or,
+    one_of,
+)
 
 #: Ways to pay for chips; ``reserved`` is reserved for a year.
 PRICES = ("on-demand", "reserved", "reserved-3y", "spot", "block", "owned")
@@ -29,11 +43,15 @@ class _Section(BaseModel):
 
 
 class Work(_Section):
-    """What is trained: a model of the catalogue or a ``config.json``, on how many tokens, in which batches."""
+    """What is trained: a model of the catalogue or a ``config.json``, on how many tokens, in which batches.
+
+    ``chip_hours`` are those of a run that is known already: they take the place of the cost engine's time.
+    """
 
     model: Text | None = None
     config: Text | None = None
     tokens: Annotated[float, amount("token")] | None = None
+    chip_hours: Annotated[float, amount("chip*h")] | None = None
     sequence_length: Annotated[float, amount("token", whole=True)] | None = None
     global_batch: Count | None = None
     adapters: Flag = False
@@ -41,15 +59,21 @@ class Work(_Section):
 
 
 class System(_Section):
-    """On what: chips, their network and cap, and what a node draws beyond its chips."""
+    """On what: chips, their network and cap, and what a node draws beyond its chips.
+
+    ``power_per_chip`` is a mean that is known already, such as a published one: it takes the place of the model's.
+    """
 
     chip: Text
     chips: Annotated[float, amount("chip", whole=True)]
     chips_per_node: Annotated[float, amount("chip", whole=True)] | None = None
     network_bit_per_s: Annotated[float, amount("bit/s")] | None = Field(default=None, alias="network")
     network_link: Text | None = None
+    power_per_chip_w: Annotated[float, amount("W_chip")] | None = Field(default=None, alias="power_per_chip")
     power_limit_w: Annotated[float, amount("W_chip")] | None = Field(default=None, alias="power_limit")
-    node_overhead: Annotated[float, amount("kWh_it/kWh_chip", least=1.0, why=_OF_A_PART)] | None = None
+    node_overhead: (
+        Annotated[float | str, amount_or("modelled", "kWh_it/kWh_chip", least=1.0, why=_OF_A_PART)] | None
+    ) = None
 
 
 class Software(_Section):
@@ -71,10 +95,64 @@ class Software(_Section):
     offload_to: Text | None = None
 
 
+class Published(_Section):
+    """Whose printed PUE and WUE hold: an operator's of a region and year."""
+
+    provider: Text
+    region: Text
+    year: Whole
+
+
 class Site(_Section):
-    """Where: what the site draws beyond its IT."""
+    """Where: what the site draws beyond its IT, its water, and the grid that it buys from.
+
+    ``facility`` and ``weather`` take what ``site.yaml`` of a ledger takes: a name, a file, or keys. PUE and WUE are
+    either given, or published, or follow from the facility's cooling and power chain in its weather.
+    """
 
     pue: Annotated[float, amount("kWh_facility/kWh_it", least=1.0, why=_OF_A_PART)] | None = None
+    wue_withdrawn_l_per_kwh_it: Annotated[float, amount("L/kWh_it", least=0.0)] | None = Field(
+        default=None, alias="wue_withdrawn"
+    )
+    wue_consumed_l_per_kwh_it: Annotated[float, amount("L/kWh_it", least=0.0)] | None = Field(
+        default=None, alias="wue_consumed"
+    )
+    grid_water_l_per_kwh_facility: Annotated[float, amount("L/kWh_facility", least=0.0)] | None = Field(
+        default=None, alias="grid_water"
+    )
+    facility: NameOrKeys | None = None
+    weather: NameOrKeys | None = None
+    published: Published | None = None
+    zone: Text | None = None
+    residual_zone: Text | None = None
+    hourly_zone: Text | None = None
+    boundary: Annotated[str, one_of("direct", "lifecycle")] | None = None
+    factor_policy: Annotated[str, one_of("exact", "nearest earlier", "nearest any")] | None = None
+    intensity_gco2e_per_kwh_facility: Annotated[float, amount("gCO2e/kWh_facility", least=0.0)] | None = Field(
+        default=None, alias="intensity"
+    )
+    market: Text | None = None
+    reporter: Text | None = None
+
+
+class Contract(_Section):
+    """A certificate, contract or supplier's rate that covers energy of the run, with what its quality rests on."""
+
+    id: Text
+    kind: Text
+    energy_kwh_facility: Annotated[float, amount("kWh_facility")] = Field(alias="energy")
+    intensity_gco2e_per_kwh_facility: Annotated[float, amount("gCO2e/kWh_facility", least=0.0)] = Field(
+        alias="intensity"
+    )
+    vintage_from: datetime.date
+    vintage_to: datetime.date
+    registry: Text | None = None
+    cancellation_id: Text | None = None
+    beneficiary: Text | None = None
+    conveys_rate: Flag | None = None
+    is_sole_claim: Flag | None = None
+    is_delivered: Flag | None = None
+    goes_to_reporter: Flag | None = None
 
 
 class Prices(_Section):
@@ -100,9 +178,13 @@ class Prices(_Section):
 
 
 class Dates(_Section):
-    """When it runs (software gets faster), and the date of the prices."""
+    """When it runs (software gets faster), its first hour, and the date of the prices.
+
+    With ``start`` the hours of the run itself count; with ``year`` alone it stands for the mean of all hours of it.
+    """
 
     year: Year | None = None
+    start: Hour | None = None
     prices: Date | None = None
 
 
@@ -115,8 +197,14 @@ class Scenario(_Section):
     system: System
     software: Software = Software()
     site: Site = Site()
+    supply: NameOrKeys | None = None
+    contracts: tuple[Contract, ...] = ()
     prices: Prices = Prices()
     dates: Dates = Dates()
+
+
+#: Keys that hold a list of groups, with what one of them is.
+_LISTS: dict[str, type[_Section]] = {"contracts": Contract}
 
 
 def read_scenario(path: Path, overrides: Mapping[str, tuple[Any, str]] | None = None) -> Scenario:
@@ -187,8 +275,11 @@ def _checked(data: dict[Any, Any], file_name: str, overrides: Mapping[str, tuple
     for section in ("work", "system"):
         whole.setdefault(section, {})
     for place, (value, _) in overrides.items():
-        section, key = place.split(".")
-        whole.setdefault(section, {})[key] = value
+        section, _, key = place.partition(".")
+        if key:
+            whole.setdefault(section, {})[key] = value
+        else:
+            whole[section] = value
     if whole["work"].get("model") is not None and "work.config" in overrides and "work.model" not in overrides:
         del whole["work"]["model"]  # a flag takes the place of what the file says of the same thing
     if whole["work"].get("config") is not None and "work.model" in overrides and "work.config" not in overrides:
@@ -202,6 +293,9 @@ def _checked(data: dict[Any, Any], file_name: str, overrides: Mapping[str, tuple
 def _refuse_keys(data: dict[Any, Any], file_name: str) -> None:
     """Raise for a key that is none, or a section that is no group of keys: the first one wins over other faults."""
     sections = dict(_sections())
+    for name in _LISTS:
+        if name in data and not isinstance(data[name], list):
+            raise ScenarioError(f"{file_name}: {name}: give a list, each entry after a dash.")
     for key, part in data.items():
         if key not in Scenario.model_fields:
             elsewhere = [f"{name}.{key}" for name, model in sections.items() if key in _keys(model)]
@@ -228,13 +322,16 @@ def _refuse_keys(data: dict[Any, Any], file_name: str) -> None:
 def _first_problem(error: ValidationError, file_name: str, overrides: Mapping[str, tuple[Any, str]]) -> str:
     # what is written wrongly says more than what is not written
     first = min(error.errors(), key=lambda item: item["type"] == "missing")
-    place = ".".join(str(part) for part in first["loc"][:2])
+    place = ".".join(str(part) for part in first["loc"])
+    where = f"{file_name}: " if file_name else ""
     if first["type"] == "missing":
         words = {"system.chip": "the chip", "system.chips": "the number of chips"}
-        flag = "--chips" if place.endswith("chips") else "--chip"
-        where = f"{file_name}: " if file_name else ""
-        return f"{where}{words.get(place, place)} is missing: give {place} in a scenario file, or {flag}."
-    shown = overrides[place][1] if place in overrides else f"{file_name}: {place}"
+        flag = {"system.chip": ", or --chip", "system.chips": ", or --chips"}.get(place, "")
+        return f"{where}{words.get(place, place)} is missing: give {place} in a scenario file{flag}."
+    if first["type"] == "extra_forbidden":
+        known = _keys(_LISTS.get(str(first["loc"][0]), Published))
+        return f"{where}{place}: no such key.{did_you_mean(str(first['loc'][-1]), known)}"
+    shown = overrides[place][1] if place in overrides else f"{where}{place}"
     message = first["msg"].removeprefix("Value error, ")
     message = message.replace(KEY, shown, 1) if KEY in message else f"{shown}: {message}."
     return " ".join(message.split())[:400]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from energy import catalogue
-from energy.account import meter_energy, node_energy
 from energy.cost.architecture import Architecture
 from energy.cost.estimates import Estimate, Figure
 from energy.cost.estimates import estimate as estimated
@@ -22,7 +21,8 @@ from energy.power.phases import Phases, phases
 from energy.power.profile import board_watts, profile_power
 from energy.power.training import usual_node
 from energy.scenario.costing import Money, elapsed_of, money_of
-from energy.scenario.specification import Prices, Scenario
+from energy.scenario.meter import Meter, at_site, banded, energy_at_the_plug
+from energy.scenario.specification import Prices, Scenario, Site
 
 #: What the energy of chips leaves out, for people.
 NOT_IN_CHIP_ENERGY = (
@@ -41,32 +41,36 @@ _BANDS = "Bands of energy: ln errors of time and of power in quadrature, as inde
 class TrainingRun:
     """Figures of a run by name, with the cost engine's answer, watts by phase and the money.
 
+    ``estimate`` is None where chip-hours and watts are given, so that nothing was estimated.
     ``power_phases``: share of the step, watts of a chip and loads by what the chips do; empty where not known.
+    ``factors``: method, identifier, year and note of each factor of the grid that was used.
     """
 
     scenario: Scenario
     request: Request
     figures: dict[str, Figure]
-    estimate: Estimate
+    estimate: Estimate | None
     power_phases: dict[str, dict[str, float]]
     money: Money | None
+    factors: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
 
     def document(self) -> dict[str, Any]:
         """Return the content of ``estimate/1``."""
-        said = self.scenario
+        said, found = self.scenario, self.estimate
         return {
             "work": "training",
             "model": said.work.model or said.work.config,
             "chip": self.request.chip,
             "chips": self.request.chips,
-            "scenario": said.model_dump(by_alias=False, exclude_defaults=True),
+            "scenario": said.model_dump(mode="json", by_alias=False, exclude_defaults=True),
             "figures": {name: asdict(figure) for name, figure in self.figures.items()},
-            "layout": self.estimate.layout,
-            "states_s": self.estimate.states_s,
-            "profile": self.estimate.profile,
-            "memory_gib": self.estimate.memory_gib,
+            "layout": {} if found is None else found.layout,
+            "states_s": {} if found is None else found.states_s,
+            "profile": {} if found is None else found.profile,
+            "memory_gib": {} if found is None else found.memory_gib,
             "power_phases": self.power_phases,
+            "factors": self.factors,
             "money": None if self.money is None else _money_document(self.money),
             "notes": self.notes,
         }
@@ -153,13 +157,15 @@ def _network_gbit_per_s(scenario: Scenario) -> float | None:
     return rate * 8.0 / (system.chips_per_node if named.per == "node" and system.chips_per_node else 1.0)
 
 
-def training_run(scenario: Scenario) -> TrainingRun:
+def training_run(scenario: Scenario, folder: Path = Path()) -> TrainingRun:
     r"""Return what a scenario of training takes.
 
     Parameters
     ----------
     scenario : Scenario
-        With ``tokens`` for time, energy and money of the whole run.
+        With ``tokens`` for time, energy, emissions, water and money of the whole run.
+    folder : Path
+        What relative paths in it start from: the folder of its file.
 
     Returns
     -------
@@ -181,37 +187,74 @@ def training_run(scenario: Scenario) -> TrainingRun:
 
     """
     request = request_of(scenario)
-    tokens = scenario.work.tokens
-    found = estimated(request, tokens=tokens)
-    figures, notes = dict(found.figures), list(found.notes)
-    precision = str(found.layout["precision"])
-    shares = Profile(**{name: np.array([value]) for name, value in found.profile.items()})
-    watts = figures["power_per_chip"] = _power(request, shares, precision, notes)
-    split = {} if watts.value is None else _by_phase(request, shares, precision)
-    if watts.value is not None:
-        by_token = figures["throughput_per_chip"].over(1.0, "s/token")
-        figures["energy_chips_per_token"] = by_token.joined(watts, 1.0, "J_chip/token")
-    money = None
-    if tokens is not None:
-        hours = figures["chip_hours"]
-        elapsed = elapsed_of(scenario, request, hours.known / request.chips)
-        if elapsed.interruptions is not None:
-            figures["elapsed_time"] = figures["training_time"].times(elapsed.factor, "day")
-            notes += [*elapsed.notes, "Hours that interruptions cost draw as much as those of work."]
-        figures["energy_chips"] = (
-            Figure.not_known("kWh_chip", f"power of the chip: {watts.reason}")
-            if watts.value is None
-            else hours.joined(watts, elapsed.factor / 1000.0, "kWh_chip")
-        )
-        _add_energy_at_the_meter(scenario, figures, notes)
-        money = money_of(scenario, request, figures, elapsed)
+    figures: dict[str, Figure] = {}
+    notes: list[str] = []
+    found, split = _of_the_engine(scenario, request, figures, notes)
+    money, meter = None, Meter()
+    if "chip_hours" in figures:
+        meter, money = _of_the_whole(scenario, request, figures, notes, folder)
     elif scenario.prices != Prices():
         money = money_of(scenario, request, figures, elapsed_of(scenario, request, 1.0))
     if money is not None:
         figures["cost"] = money.cost
-    if watts.value is not None:
-        notes += [_not_in_it(scenario, request, watts.value), _BANDS]
-    return TrainingRun(scenario, request, figures, found, split, money, tuple(dict.fromkeys(notes)))
+    watts = figures["power_per_chip"].value
+    if watts is not None:
+        notes.append(_not_in_it(scenario, request, watts))
+        notes += [] if found is None else [_BANDS]
+    return TrainingRun(scenario, request, figures, found, split, money, meter.factors, tuple(dict.fromkeys(notes)))
+
+
+def _of_the_engine(
+    scenario: Scenario, request: Request, figures: dict[str, Figure], notes: list[str]
+) -> tuple[Estimate | None, dict[str, dict[str, float]]]:
+    """Add time and watts: as given where the scenario gives them, else of cost engine and power model."""
+    hours, power = scenario.work.chip_hours, scenario.system.power_per_chip_w
+    if hours is not None and power is not None:
+        _add_given(scenario, request, figures)
+        return None, {}
+    found = estimated(request, tokens=scenario.work.tokens)
+    figures |= found.figures
+    notes += found.notes
+    precision = str(found.layout["precision"])
+    shares = Profile(**{name: np.array([value]) for name, value in found.profile.items()})
+    watts = figures["power_per_chip"] = _power(request, shares, precision, notes)
+    _add_given(scenario, request, figures)
+    if figures["power_per_chip"].value is not None:
+        by_token = figures["throughput_per_chip"].over(1.0, "s/token")
+        figures["energy_chips_per_token"] = by_token.joined(figures["power_per_chip"], 1.0, "J_chip/token")
+    is_modelled = power is None and watts.value is not None
+    return found, _by_phase(request, shares, precision) if is_modelled else {}
+
+
+def _add_given(scenario: Scenario, request: Request, figures: dict[str, Figure]) -> None:
+    """Put chip-hours and watts that the scenario gives in place of the modelled ones: exact, as given."""
+    hours, power = scenario.work.chip_hours, scenario.system.power_per_chip_w
+    said = ("given in the scenario",)
+    if hours is not None:
+        days = hours / request.chips / 24.0
+        figures["training_time"] = banded(days, days, days, "day", "given", said)
+        figures["chip_hours"] = banded(hours, hours, hours, "h", "given", said)
+    if power is not None:
+        figures["power_per_chip"] = banded(power, power, power, "W_chip/chip", "given", said)
+
+
+def _of_the_whole(
+    scenario: Scenario, request: Request, figures: dict[str, Figure], notes: list[str], folder: Path
+) -> tuple[Meter, Money]:
+    """Add energy, emissions and water of the whole run, and return what its site and its money say."""
+    hours, watts = figures["chip_hours"], figures["power_per_chip"]
+    elapsed = elapsed_of(scenario, request, hours.known / request.chips)
+    if elapsed.interruptions is not None:
+        figures["elapsed_time"] = figures["training_time"].times(elapsed.factor, "day")
+        notes += [*elapsed.notes, "Hours that interruptions cost draw as much as those of work."]
+    figures["energy_chips"] = (
+        Figure.not_known("kWh_chip", f"power of the chip: {watts.reason}")
+        if watts.value is None
+        else hours.joined(watts, elapsed.factor / 1000.0, "kWh_chip")
+    )
+    meter = _at_the_site(scenario, request, figures, hours.known / request.chips * elapsed.factor, folder)
+    notes += meter.notes
+    return meter, money_of(scenario, request, figures, elapsed)
 
 
 def _not_in_it(scenario: Scenario, request: Request, power_chip_w: float) -> str:
@@ -220,43 +263,68 @@ def _not_in_it(scenario: Scenario, request: Request, power_chip_w: float) -> str
         return AT_ITS_PLUG
     if scenario.system.node_overhead is not None:
         return NOT_IN_CHIP_ENERGY
-    count = int(request.chips_per_node or min(usual_node(request.chip).chip_count, request.chips))
-    parts = board_parts(request.chip, count)
-    found = node_overhead(parts, power_chip_w)
+    found = _modelled_overhead(request, power_chip_w)
     return (
-        f"{NOT_IN_CHIP_ENERGY} Nodes of {parts.name} (usual {parts.host_class}, {parts.cooling}) take "
-        f"{found.node_overhead:.2f} times their boards (95 %: {found.node_overhead_low:.2f} to "
-        f"{found.node_overhead_high:.2f}) at {power_chip_w:.0f} W each: --node-overhead {found.node_overhead:.2f}, not "
-        "applied."
+        f"{NOT_IN_CHIP_ENERGY} {found.sources[0]} take {found.known:.2f} times their boards (95 %: {found.low:.2f} to "
+        f"{found.high:.2f}) at {power_chip_w:.0f} W each: --node-overhead {found.known:.2f} or modelled, not applied."
     )
 
 
-def _add_energy_at_the_meter(scenario: Scenario, figures: dict[str, Figure], notes: list[str]) -> None:
-    """Add the energy at the site's meter where both factors are given: neither is ever assumed.
+def _modelled_overhead(request: Request, power_chip_w: float) -> Figure:
+    """Return the node overhead of the usual node of a chip at some watts of each."""
+    count = int(request.chips_per_node or min(usual_node(request.chip).chip_count, request.chips))
+    parts = board_parts(request.chip, count)
+    found = node_overhead(parts, power_chip_w)
+    named = f"Nodes of {parts.name} (usual {parts.host_class}, {parts.cooling})"
+    value, low, high = found.node_overhead, found.node_overhead_low, found.node_overhead_high
+    return banded(value, low, high, "kWh_it/kWh_chip", "estimate", (named,))
+
+
+def _overhead(scenario: Scenario, request: Request, power_chip_w: float) -> Figure | None:
+    """Return the node overhead as given, as modelled where that is asked for, or 1 at a plug; None: not said.
 
     Raises
     ------
     ScenarioError
         A node overhead is given for a system whose watts are those at its plug.
     """
-    overhead, pue, energy = scenario.system.node_overhead, scenario.site.pue, figures["energy_chips"]
-    at_plug = is_at_plug(scenario.system.chip)
-    if at_plug:
-        if overhead not in (None, 1.0):
+    said = scenario.system.node_overhead
+    if is_at_plug(scenario.system.chip):
+        if said not in (None, 1.0):
             raise ScenarioError(
-                f"--node-overhead {overhead:g}: the watts of {scenario.system.chip} are those of a system at its plug, "
-                "so nothing comes on top: leave it out."
+                f"--node-overhead {said}: the watts of {scenario.system.chip} are those of a system at its plug, so "
+                "nothing comes on top: leave it out."
             )
-        overhead = 1.0
-    if overhead is None or pue is None:
-        if not at_plug and (overhead is not None or pue is not None):
-            lacking = "PUE (--pue)" if pue is None else "node overhead (--node-overhead)"
-            notes.append(f"Energy at the meter is not told: the {lacking} is not given.")
-        return
-    if energy.value is not None:
-        at_meter = float(meter_energy.kernel(node_energy.kernel(1.0, overhead), pue))
-        figures["energy_facility"] = energy.times(at_meter, "kWh_facility")
-        notes.append(f"Energy of the facility = chips x {overhead:g} (node overhead) x {pue:g} (PUE), as given.")
+        said = 1.0
+    if said is None:
+        return None
+    if isinstance(said, str):
+        return _modelled_overhead(request, power_chip_w)
+    return banded(said, said, said, "kWh_it/kWh_chip", "given", ("node overhead given in the scenario",))
+
+
+def _at_the_site(
+    scenario: Scenario, request: Request, figures: dict[str, Figure], elapsed_h: float, folder: Path
+) -> Meter:
+    """Add energy at the plug, and return what follows at the site; what is not named is not assumed."""
+    watts, energy = figures["power_per_chip"].value, figures["energy_chips"]
+    if watts is None:
+        return Meter()
+    overhead = _overhead(scenario, request, watts)
+    site = scenario.site
+    is_placed = site != Site() or scenario.supply is not None or bool(scenario.contracts)
+    if overhead is None:
+        lacking = "the node overhead (--node-overhead, a number or modelled)"
+        return Meter(notes=(f"Energy at the meter is not told: {lacking} is not given.",) if is_placed else ())
+    if not is_placed and scenario.system.node_overhead is None:
+        return Meter()
+    figures["node_overhead"] = overhead
+    figures["energy_it"] = energy_at_the_plug(energy, overhead)
+    if not is_placed:
+        return Meter(notes=("Energy at the meter is not told: the PUE (--pue, or a facility) is not given.",))
+    found = at_site(scenario, figures["energy_it"], elapsed_h, folder)
+    figures |= found.figures
+    return found
 
 
 def _power(request: Request, shares: Profile, precision: str, notes: list[str]) -> Figure:

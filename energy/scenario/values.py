@@ -78,6 +78,25 @@ def amount(
     return BeforeValidator(reader)
 
 
+def amount_or(word: str, unit: str, **rules: Any) -> BeforeValidator:
+    """Return the reader of a number in a unit, or of one word that asks for a model.
+
+    Examples
+    --------
+    >>> amount_or("modelled", "kWh_it/kWh_chip", least=1.0).func("modelled")
+    'modelled'
+
+    """
+    number = amount(unit, **rules).func
+
+    def reader(value: Any) -> Any:
+        if isinstance(value, str) and value.strip().casefold() == word:
+            return word
+        return number(value)  # type: ignore[call-arg]  # of the two kinds of functions pydantic takes, it is the short
+
+    return BeforeValidator(reader)
+
+
 def _rule(low: float | None, most: float | None, whole: bool) -> str:
     if whole:
         return f"a whole number, {low:g} or more" if most is None else f"a whole number, {low:g} to {most:g}"
@@ -119,6 +138,38 @@ def _year(value: Any) -> float:
     return number
 
 
+def _hour(value: Any) -> datetime.datetime:
+    """Return the beginning of a UTC hour; YAML reads 2026-03-01 as a date, and a time without a zone is UTC."""
+    given = _one(value)
+    rule = "give the UTC hour that it begins in, such as 2026-03-01 or 2026-03-01T14:00Z"
+    if isinstance(given, datetime.date) and not isinstance(given, datetime.datetime):
+        given = datetime.datetime(given.year, given.month, given.day)
+    if not isinstance(given, datetime.datetime):
+        try:
+            given = datetime.datetime.fromisoformat(str(given).strip())
+        except ValueError:
+            raise _fault(f"{KEY} is {given}: {rule}.") from None
+    found = given.astimezone(datetime.UTC).replace(tzinfo=None) if given.tzinfo is not None else given
+    if found.minute or found.second or found.microsecond or found.year not in _YEARS:
+        raise _fault(f"{KEY} is {value}: {rule}.")
+    return found
+
+
+def _name_or_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        if not value:
+            raise _fault(f"{KEY} is empty: give a name, a file, or keys.")
+        return value
+    return _text(value)
+
+
+def _whole_year(value: Any) -> int:
+    number = _year(value)
+    if number != math.floor(number):
+        raise _fault(f"{KEY} is {value}: give a whole year, such as 2024.")
+    return int(number)
+
+
 def _flag(value: Any) -> Any:
     if not isinstance(_one(value), bool):
         raise _fault(f"{KEY} is {value}: give true or false.")
@@ -148,5 +199,8 @@ def one_of(*names: str) -> BeforeValidator:
 Text = Annotated[str, BeforeValidator(_text)]
 Date = Annotated[str, BeforeValidator(_date)]
 Year = Annotated[float, BeforeValidator(_year)]
+Whole = Annotated[int, BeforeValidator(_whole_year)]
+Hour = Annotated[datetime.datetime, BeforeValidator(_hour)]
+NameOrKeys = Annotated[str | dict[str, Any], BeforeValidator(_name_or_keys)]
 Flag = Annotated[StrictBool, BeforeValidator(_flag)]
 Count = Annotated[float, amount("", whole=True)]

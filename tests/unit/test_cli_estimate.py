@@ -26,6 +26,7 @@ SMALL = {
 }
 OWNED = {"--price": "owned", "--node-overhead": "1.3", "--pue": "1.2", "--electricity-price": "0.1 USD/kWh"}
 OWNED |= {"--purchase-usd-per-chip": "30000"}
+PLACED = {"--zone": "SRVC", "--hourly-zone": "US-MIDA-PJM", "--factor-policy": "nearest any", "--grid-water": "1 L/kWh"}
 STOPS = {"--interruptions-per-day": "0.5", "--checkpoint-s": "60", "--restart-s": "600"}
 
 
@@ -68,7 +69,9 @@ def test_the_document_is_described_key_by_key(document):
     found = document(OWNED, STOPS)
     assert set(found) - {"schema"} == set(re.findall(r"`([a-z_]+)`", row.split("|")[3])) - {"training"}
     described = set(re.findall(r"`([a-z0-9_]+)`", text))
-    assert set(found["figures"]) <= described
+    placed = document({"--node-overhead": "modelled", "--facility": "ashburn", "--year": "2023"} | PLACED)
+    assert set(found["figures"]) | set(placed["figures"]) <= described
+    assert {name for one in placed["factors"] for name in one} <= described
     assert {name for one in found["figures"].values() for name in one} <= described
     assert set(found["money"]) | set(found["money"]["prices"][0]) <= described
     assert set(found["power_phases"]) | set(found["power_phases"]["compute"]) <= described
@@ -104,7 +107,7 @@ def test_energy_at_the_meter_only_with_both_factors(document):
     assert figures["energy_facility"]["value"] == pytest.approx(figures["energy_chips"]["value"] * 1.56)
     alone = document({"--pue": "1.2"})
     assert "energy_facility" not in alone["figures"]
-    assert any("node overhead (--node-overhead) is not given" in note for note in alone["notes"])
+    assert any("node overhead (--node-overhead, a number or modelled) is not given" in note for note in alone["notes"])
 
 
 def test_a_line_says_what_the_energy_of_chips_leaves_out(energy):
@@ -134,7 +137,7 @@ def test_a_chip_whose_limit_nobody_published_gets_a_wide_range(energy):
 def test_the_overhead_of_the_node_is_named_and_not_applied(document):
     alone, given = document(), document({"--node-overhead": "1.3", "--pue": "1.1"})
     line = next(note for note in alone["notes"] if "node overhead" in note)
-    named = float(re.search(r"--node-overhead ([0-9.]+), not applied", line)[1])
+    named = float(re.search(r"--node-overhead ([0-9.]+) or modelled, not applied", line)[1])
     assert 1.0 < named < 4.0 and "nvidia_h100_sxm5_80" in line
     assert "energy_facility" not in alone["figures"]
     assert not any("not applied" in note for note in given["notes"])

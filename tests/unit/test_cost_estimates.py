@@ -101,3 +101,11 @@ def test_the_share_of_recompute_is_of_what_is_computed_again(recompute, share):
     )
     layout = estimate(request).layout
     assert (layout["recompute"], layout["recompute_share"]) == (recompute, share)
+
+
+def test_a_product_with_an_exact_figure_keeps_the_order_of_its_ends():
+    exact = Figure(2.0, "h", 2.0, 2.0, 2.0, 2.0)
+    wide = Figure(5.0, "W", 4.0, 6.0, 3.0, 8.0)
+    for one, other in ((exact, wide), (wide, exact), (exact, exact)):
+        found = one.joined(other, 1.0, "Wh")
+        assert found.low <= found.low80 <= found.value <= found.high80 <= found.high
