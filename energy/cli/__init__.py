@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from energy.cli import (
     catalogue,
+    compare,
     demo,
     estimate,
     facility,
@@ -34,7 +35,22 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 # In the order of --help: what a newcomer needs first stands first.
-ROOMS = (demo, ledger, ingest, report, catalogue, serve, spread, grid, sql, estimate, facility, supply, validate)
+ROOMS = (
+    demo,
+    ledger,
+    ingest,
+    report,
+    catalogue,
+    serve,
+    spread,
+    grid,
+    sql,
+    estimate,
+    compare,
+    facility,
+    supply,
+    validate,
+)
 ORDER = (
     "demo",
     "init",
@@ -46,6 +62,7 @@ ORDER = (
     "explain",
     "serve",
     "estimate",
+    "compare",
     "facility",
     "supply",
     "spread",
