@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from energy.cost.estimates import Estimate, Figure
     from energy.scenario.costing import Money
     from energy.scenario.training import TrainingRun
+    from energy.scenario.uncertainty import Lever
 
 #: Units as people read them: the power of a chip needs no "per chip".
 _SHOWN = {
@@ -38,6 +41,19 @@ def lines_of(run: TrainingRun, *, explain: bool) -> list[str]:
     notes = [one for one in run.notes if run.money is None or one not in run.money.notes]
     lines += ["", *(f"note: {note}" for note in notes)] if notes else []
     return lines
+
+
+def lines_of_levers(result: str | None, levers: Sequence[Lever]) -> list[str]:
+    """Return what moves a result most, each input at the ends of its 95 % range with the others at their middle."""
+    if result is None or not levers:
+        return []
+    head = f"{'what matters most':32}{'low':>12}{'high':>12}  {result.replace('_', ' ')} at low, at high"
+    rows = [
+        f"{one.name.replace('_', ' '):32}{_plain(one.low):>12}{_plain(one.high):>12}  "
+        f"{_plain(one.result_at_low)} to {_plain(one.result_at_high)}"
+        for one in levers
+    ]
+    return ["", head, *rows]
 
 
 def _factors(run: TrainingRun) -> list[str]:

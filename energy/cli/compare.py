@@ -12,6 +12,8 @@ from energy.cli._app import JsonOption, app, print_json, say
 if TYPE_CHECKING:
     from energy.scenario.compare import Comparison
 
+#: Rounding of a part over the results.
+_NOTHING = 1e-12
 #: Ratios that people know by their name alone.
 _RATIOS = ("kWh_it/kWh_chip", "kWh_facility/kWh_it")
 
@@ -47,9 +49,11 @@ def _lines(found: Comparison) -> list[str]:
         lines += ["", f"{one.name.replace('_', ' ')}: A {one.first:,.4g}, B {one.second:,.4g} {unit}{share}"]
         for driver, part in one.parts.items():
             first, second = one.drivers[driver]
-            text = f"  {driver:24}{part:>+16,.4g}   {first:,.4g} to {second:,.4g} {_words(one.driver_units[driver])}"
+            shown = part if abs(part) > _NOTHING * max(one.first, one.second) else 0.0
+            text = f"  {driver:24}{shown:>+16,.4g}   {first:,.4g} to {second:,.4g} {_words(one.driver_units[driver])}"
             lines.append(text.rstrip())
-        lines.append(f"  {'B less A':24}{change:>+16,.4g}")
+        ends = "" if one.low is None else f"   95 %: {one.low:+,.4g} to {one.high:+,.4g}"
+        lines.append(f"  {'B less A':24}{change:>+16,.4g}{ends}")
     return [*lines, "", *(f"note: {note}" for note in found.notes)]
 
 

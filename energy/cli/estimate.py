@@ -23,15 +23,18 @@ def estimate(
     From a scenario file, flags, or both: flags take the place of keys. Without a layout the fastest that fits is
     chosen, and named. Numbers may carry their unit, such as '2e12 token'.
     """
-    from energy.cli._estimate_text import lines_of
+    from energy.cli._estimate_text import lines_of, lines_of_levers
     from energy.scenario import read_scenario, scenario_of, training_run
+    from energy.scenario.uncertainty import headline, tornado
 
     said = overrides(options)
     if scenario is not None:
         run = training_run(read_scenario(scenario, said), scenario.parent)
     else:
         run = training_run(scenario_of(said))
+    named = headline(run)
+    levers = () if named is None else tornado(run, named)
     if as_json:
-        print_json("estimate/1", **run.document())
+        print_json("estimate/1", **run.document(), levers_of=named, levers=[one.document() for one in levers])
         return
-    say("\n".join(lines_of(run, explain=explain)))
+    say("\n".join([*lines_of(run, explain=explain), *(lines_of_levers(named, levers) if explain else [])]))

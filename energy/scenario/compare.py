@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from energy.errors import ScenarioError
 from energy.scenario.training import TrainingRun
+from energy.scenario.uncertainty import DRAWS, draws
 
 Numbers = NDArray[np.float64]
 
@@ -41,13 +42,16 @@ _METHODS = ("location", "market", "hourly")
 class Difference:
     """One result of two runs, and the part of each driver in what lies between; parts add up to ``second - first``.
 
-    ``drivers`` holds the value of each driver in both runs, ``driver_units`` their units.
+    ``low`` and ``high`` hold 95 % of ``second - first`` (None: not known). ``drivers`` holds the value of each driver
+    in both runs, ``driver_units`` their units.
     """
 
     name: str
     unit: str
     first: float
     second: float
+    low: float | None
+    high: float | None
     parts: dict[str, float]
     drivers: dict[str, tuple[float, float]]
     driver_units: dict[str, str]
@@ -140,9 +144,15 @@ def compare(first: TrainingRun, second: TrainingRun, names: tuple[str, str] = ("
         if "energy_chips" not in run.figures or run.figures["energy_chips"].value is None:
             raise ScenarioError(f"{name} has no energy of a whole run: give work.tokens, or work.chip_hours and watts.")
     chains = _chains(first, second)
-    differences = tuple(_difference(name, first, chain_a, chain_b) for name, (chain_a, chain_b) in chains.items())
+    drawn = draws((first, second))
+    differences = tuple(
+        _difference(name, first, chain_a, chain_b, _range(name, drawn)) for name, (chain_a, chain_b) in chains.items()
+    )
     notes = ["Parts are mean effects over all orders of exchange (Shapley): they add up, and no order is preferred."]
-    notes.append("Ranges do not apply to a difference: both runs share models, so their errors go together.")
+    notes.append(
+        f"95 % of a difference from {DRAWS:,} draws of both runs together: an input that rests on the same sources in "
+        "both has one error."
+    )
     left_out = {name for run in (first, second) for name in run.figures if name.startswith("emissions_")} - set(chains)
     notes += [f"{name.replace('_', ' ')}: not compared, since only one run has it." for name in sorted(left_out)]
     if any(run.scenario.contracts for run in (first, second)):
@@ -225,7 +235,17 @@ def _intensity(run: TrainingRun, method: str) -> float:
     return _value(run, f"intensity_{method}") / 1000.0
 
 
-def _difference(name: str, run: TrainingRun, first: Chain, second: Chain) -> Difference:
+def _range(name: str, drawn: Sequence[Mapping[str, Numbers]]) -> tuple[float | None, float | None]:
+    """Return the ends that hold 95 % of the differences; none where a run has no draws of it."""
+    if any(name not in one for one in drawn):
+        return None, None
+    low, high = np.percentile(drawn[1][name] - drawn[0][name], (2.5, 97.5))
+    return float(low), float(high)
+
+
+def _difference(
+    name: str, run: TrainingRun, first: Chain, second: Chain, ends: tuple[float | None, float | None]
+) -> Difference:
     """Return one result's difference; a driver that only one run names is one in the other."""
     every = list(dict.fromkeys((*first, *second)))
     one = np.array([first.get(driver, 1.0) for driver in every])
@@ -242,6 +262,7 @@ def _difference(name: str, run: TrainingRun, first: Chain, second: Chain) -> Dif
         run.figures[name].unit if name in run.figures else "kWh_facility",
         float(one.prod()),
         float(two.prod()),
+        *ends,
         dict(zip(every, parts.tolist(), strict=True)),
         {
             driver: (shown(driver, float(a)), shown(driver, float(b)))

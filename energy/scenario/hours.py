@@ -138,7 +138,12 @@ def _modelled(site: Site, span: Span | None, folder: Path) -> Ratios:
     own = bool(hours.own_weather.all())
     water = {"withdrawn": hours.wue_withdrawn_l_per_kwh_it, "consumed": hours.wue_consumed_l_per_kwh_it}
     load = "PUE and water by hour are those of the facility as a whole, at the load that its design names."
-    return Ratios(hours.pue, water, "estimate", found.source(own_weather=own), (load, *hours.warnings))
+    notes = [load, *hours.warnings]
+    if found.design.liquid is not None:
+        notes.append(
+            "Servers of this facility are cooled by liquid: a node overhead of usual, air-cooled nodes has fans in it."
+        )
+    return Ratios(hours.pue, water, "estimate", found.source(own_weather=own), tuple(notes))
 
 
 def _published(site: Site, count: int, given: Mapping[str, Ends]) -> Ratios:

@@ -268,10 +268,26 @@ def test_the_command_takes_the_file_beside_which_others_lie(tmp_path, capsys, mo
     assert document["scenario"]["dates"]["start"].startswith("2024-06-01T00:00")
 
 
-@pytest.mark.parametrize("name", ["llama-2-70b-own-power-and-host", "desert-sun-and-battery"])
-def test_worked_files_go_through_the_whole_chain(name):
-    found = training_run(read_scenario(EXAMPLES / f"{name}.yaml"))
-    for figure in ("energy_it", "energy_facility", "emissions_location", "emissions_market", "water_site_withdrawn"):
+WORKED = (
+    "llama-2-70b-own-power-and-host",
+    "desert-sun-and-battery",
+    "gpt-3-h100",
+    "llama-3.1-405b-virginia",
+    "llama-3.1-405b-frankfurt",
+    "llama-3.1-405b-phoenix",
+    "llama-3.1-8b-bf16",
+    "llama-3.1-8b-fp8",
+)
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_worked_files_go_through_what_they_name(name):
+    scenario = read_scenario(EXAMPLES / f"{name}.yaml")
+    found = training_run(scenario)
+    named = ["energy_it", "energy_facility"]
+    named += ["emissions_location", "emissions_market"] if scenario.site.zone else []
+    named += ["water_site_withdrawn"] if scenario.site.facility else []
+    for figure in named:
         one = found.figures[figure]
         assert one.low < one.known < one.high and one.sources
-    assert found.factors
+    assert bool(found.factors) == (scenario.site.zone is not None)

@@ -222,14 +222,27 @@ def test_published_chip_hours_are_inside_the_80_band_of_the_worked_files(name):
     assert figures["cost"].value is not None and figures["energy_chips"].value > 0
 
 
+#: Files that name a site: test_scenario_site runs them.
+OF_A_SITE = {
+    "desert-sun-and-battery",
+    "gpt-3-h100",
+    "llama-2-70b-as-published",
+    "llama-2-70b-own-power-and-host",
+    "llama-3.1-405b-frankfurt",
+    "llama-3.1-405b-phoenix",
+    "llama-3.1-405b-virginia",
+    "llama-3.1-8b-bf16",
+    "llama-3.1-8b-fp8",
+}
+
+
 def test_llama_2_is_within_an_eighth():
     hours = training_run(read_scenario(EXAMPLES / "llama2_70b_a100.yaml")).figures["chip_hours"].value
     assert hours == pytest.approx(PUBLISHED_H["llama2_70b_a100"], rel=0.125)
 
 
 def test_every_worked_file_is_tested():
-    of_the_site = {"llama-2-70b-as-published", "llama-2-70b-own-power-and-host", "desert-sun-and-battery"}
-    assert {path.stem for path in EXAMPLES.glob("*.yaml")} == set(PUBLISHED_H) | of_the_site  # test_scenario_site
+    assert {path.stem for path in EXAMPLES.glob("*.yaml")} == set(PUBLISHED_H) | OF_A_SITE
 
 
 def test_the_sections_are_those_of_the_scenario():
