@@ -25,6 +25,7 @@ from energy.cli import (
     sql,
     supply,
     validate,
+    when,
 )
 from energy.cli._app import app, flush
 from energy.errors import EnergyError
@@ -50,6 +51,7 @@ ROOMS = (
     facility,
     supply,
     validate,
+    when,
 )
 ORDER = (
     "demo",
@@ -63,6 +65,7 @@ ORDER = (
     "serve",
     "estimate",
     "compare",
+    "when",
     "facility",
     "supply",
     "spread",
