@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from energy.carbon.scope2 import FactorHours, SiteZones, factor_hours
 from energy.catalogue import zone
+from energy.catalogue.zones import Zone
 from energy.errors import EnergyError, ScenarioError, SiteFileError, SupplyError
 from energy.importers.yaml_text import parse_yaml, read_text
 from energy.scenario.specification import Scenario, Site
@@ -197,19 +198,33 @@ def factors_of(site: Site, span: Span | None) -> list[FactorHours]:
             f"site.zone: {place.zone_id} has hours but no annual factor: {place.note}. Set zone to an annual zone "
             "(energy catalogue zones) and hourly_zone to this one."
         )
-    residual = zone(site.residual_zone) if site.residual_zone is not None else place
+    residual = _of_the_country(place, "residual_zone", site.residual_zone) or place
+    hourly = _of_the_country(place, "hourly_zone", site.hourly_zone)
     zones = SiteZones(
         "site",
         place.annual_zone_id,
         residual.annual_zone_id or residual.zone_id,
-        None if site.hourly_zone is None else zone(site.hourly_zone).zone_id,
+        None if hourly is None else hourly.zone_id,
         site.boundary,
         site.factor_policy or "exact",
     )
     try:
         return factor_hours(zones, span.start_utc)
     except EnergyError as error:
-        raise ScenarioError(str(error).replace("in site.yaml", "under site:")) from None
+        raise ScenarioError(str(error).replace("in site.yaml", "under site:").replace("Site site:", "site:")) from None
+
+
+def _of_the_country(place: Zone, key: str, name: str | None) -> Zone | None:
+    """Return another zone that stands in for a place: its borders may differ, its country may not."""
+    if name is None:
+        return None
+    other = zone(name)
+    if other.country_zone_id != place.country_zone_id:
+        raise ScenarioError(
+            f"site.{key}: {other.zone_id} lies in {other.country_zone_id}, and site.zone {place.zone_id} in "
+            f"{place.country_zone_id}: name a zone of the same country (energy catalogue zones)."
+        )
+    return other
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -198,6 +198,8 @@ def test_a_certificate_of_somebody_else_covers_nothing():
         ("site: {pue: 1.1, zone: DE, intensity: 300 gCO2e/kWh}\ndates: {year: 2023}", "each say the factor"),
         ("site: {pue: 1.1, hourly_zone: DE}", "no effect without site.zone"),
         ("site: {pue: 1.1, zone: DE}\ndates: {year: 2026}", "factor_policy"),
+        ("site: {pue: 1.1, zone: CAMX, hourly_zone: DE}\ndates: {year: 2023}", "name a zone of the same country"),
+        ("site: {pue: 1.1, zone: DE, residual_zone: CAMX}\ndates: {year: 2023}", "name a zone of the same country"),
         ("site: {facility: ashbrun}\ndates: {year: 2023}", "Nearest: ashburn"),
         ("site: {pue: 1.1}" + SUN.replace("CAPACITY", "1 MW"), "Own plants are computed by the hour"),
         ("site: {pue: 1.1}\ndates: {year: 2023}\nsupply: {battery: {capacity: 1 MWh}}", "no plant"),
