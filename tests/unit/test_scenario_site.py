@@ -279,6 +279,9 @@ WORKED = (
     "llama-3.1-405b-phoenix",
     "llama-3.1-8b-bf16",
     "llama-3.1-8b-fp8",
+    "llama-3.1-8b-tpu-v5p",
+    "llama-3.2-1b-laptop",
+    "llama-3.2-1b-wafer-scale",
 )
 
 

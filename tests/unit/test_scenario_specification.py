@@ -233,6 +233,9 @@ OF_A_SITE = {
     "llama-3.1-405b-virginia",
     "llama-3.1-8b-bf16",
     "llama-3.1-8b-fp8",
+    "llama-3.1-8b-tpu-v5p",
+    "llama-3.2-1b-laptop",
+    "llama-3.2-1b-wafer-scale",
 }
 
 
