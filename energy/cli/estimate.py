@@ -18,7 +18,7 @@ def estimate(
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
-    """Estimate a training run: time, memory, energy, emissions, water, cost.
+    """Estimate a training run: time, energy, emissions, cost.
 
     From a scenario file, flags, or both: flags take the place of keys. Without a layout the fastest that fits is
     chosen, and named. Numbers may carry their unit, such as '2e12 token'.
