@@ -15,6 +15,7 @@ from energy.cli._estimate_options import ScenarioArgument, overrides, with_flags
 def estimate(
     scenario: ScenarioArgument = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show states, memory, power, money.")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of scenarios.")] = False,
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
@@ -27,6 +28,11 @@ def estimate(
     from energy.scenario import read_scenario, scenario_of, training_run
     from energy.scenario.uncertainty import headline, tornado
 
+    if schema:
+        from energy.scenario.json_schema import text
+
+        say(text().rstrip())
+        return
     said = overrides(options)
     if scenario is not None:
         run = training_run(read_scenario(scenario, said), scenario.parent)

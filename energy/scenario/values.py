@@ -8,12 +8,12 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, StrictBool
+from pydantic import BeforeValidator, StrictBool, WithJsonSchema
 
 from energy.errors import EnergyError, did_you_mean
-from energy.units import read
+from energy.units import read, takes_bare_number
 
 KEY = "{key}"
 _NOT_FINITE = re.compile(r"\s*[+-]?(nan|inf|infinity)\b", re.IGNORECASE)
@@ -23,6 +23,21 @@ _YEARS = range(1950, 2101)
 def _fault(text: str) -> ValueError:
     """Return what pydantic takes as a value that does not hold."""
     return ValueError(text)
+
+
+def _shown_as(schema: dict[str, Any]) -> Any:
+    """Return a type whose JSON Schema is that of what people write, not that of what is kept."""
+    return Annotated[Any, WithJsonSchema(schema)]
+
+
+def _written(unit: str, low: float | None, most: float | None, whole: bool) -> dict[str, Any]:
+    """Return the JSON Schema of an amount: text with its unit, or a bare number where the unit is clear."""
+    text = {"type": "string", "pattern": r"^\s*[+]?[\d._]+([eE][+-]?\d+)?\s*\S*", "x-unit": unit}
+    if not takes_bare_number(unit):
+        return text
+    bounds = {"exclusiveMinimum": 0} if low is None else {"minimum": low}
+    bounds |= {} if most is None else {"maximum": most}
+    return {"anyOf": [{"type": "integer" if whole else "number", **bounds}, text]}
 
 
 def _one(value: Any) -> Any:
@@ -75,7 +90,7 @@ def amount(
             raise _fault(f"{KEY} is {shown}: give {_rule(low, most, whole)}{why}.")
         return number
 
-    return BeforeValidator(reader)
+    return BeforeValidator(reader, json_schema_input_type=_shown_as(_written(unit, low, most, whole)))
 
 
 def amount_or(word: str, unit: str, **rules: Any) -> BeforeValidator:
@@ -87,14 +102,15 @@ def amount_or(word: str, unit: str, **rules: Any) -> BeforeValidator:
     'modelled'
 
     """
-    number = amount(unit, **rules).func
+    numbers = amount(unit, **rules)
+    number = numbers.func
 
     def reader(value: Any) -> Any:
         if isinstance(value, str) and value.strip().casefold() == word:
             return word
         return number(value)  # type: ignore[call-arg]  # of the two kinds of functions pydantic takes, it is the short
 
-    return BeforeValidator(reader)
+    return BeforeValidator(reader, json_schema_input_type=Literal[word] | numbers.json_schema_input_type)
 
 
 def _rule(low: float | None, most: float | None, whole: bool) -> str:
@@ -193,14 +209,18 @@ def one_of(*names: str) -> BeforeValidator:
             raise _fault(f"{KEY} is {given!r}: give {', '.join(names)}.{did_you_mean(given, names)}")
         return folded
 
-    return BeforeValidator(reader)
+    return BeforeValidator(reader, json_schema_input_type=_shown_as({"enum": list(names)}))
 
+
+_YEAR = {"type": "number", "minimum": _YEARS.start, "exclusiveMaximum": _YEARS.stop}
+_DATE = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+_HOUR = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d([T ]\d\d(:00)*(Z|[+-]\d\d:?\d\d)?)?$"}
 
 Text = Annotated[str, BeforeValidator(_text)]
-Date = Annotated[str, BeforeValidator(_date)]
-Year = Annotated[float, BeforeValidator(_year)]
-Whole = Annotated[int, BeforeValidator(_whole_year)]
-Hour = Annotated[datetime.datetime, BeforeValidator(_hour)]
+Date = Annotated[str, BeforeValidator(_date, json_schema_input_type=_shown_as(_DATE))]
+Year = Annotated[float, BeforeValidator(_year, json_schema_input_type=_shown_as(_YEAR))]
+Whole = Annotated[int, BeforeValidator(_whole_year, json_schema_input_type=_shown_as(_YEAR | {"type": "integer"}))]
+Hour = Annotated[datetime.datetime, BeforeValidator(_hour, json_schema_input_type=_shown_as(_HOUR))]
 NameOrKeys = Annotated[str | dict[str, Any], BeforeValidator(_name_or_keys)]
 Flag = Annotated[StrictBool, BeforeValidator(_flag)]
 Count = Annotated[float, amount("", whole=True)]
