@@ -63,6 +63,7 @@ FLAGS = (
     Flag("--power-limit-w", "system.power_limit", "Cap of a chip.", "W", metavar="N"),
     Flag("--power-per-chip-w", "system.power_per_chip", "A known mean.", "W", metavar="N"),
     Flag("--node-overhead", "system.node_overhead", "Energy of node over chips, or modelled.", metavar="N"),
+    Flag("--cooling", "system.cooling", "Of a modelled node: air, liquid, immersion."),
     Flag("--pue", "site.pue", "Energy of site over IT.", metavar="N"),
     Flag("--facility", "site.facility", "Or a worked design or file: PUE, water by hour."),
     Flag("--weather", "site.weather", "Place of its weather, for another."),

@@ -95,7 +95,7 @@ def is_at_plug(chip: str) -> bool:
     return board_device(chip).boundary == AT_PLUG
 
 
-def board_parts(chip: str, chip_count: int, node: str | None = None) -> NodeParts:
+def board_parts(chip: str, chip_count: int, node: str | None = None, *, cooling: str | None = None) -> NodeParts:
     """Return the node around the boards of `board_device`.
 
     Parameters
@@ -106,6 +106,8 @@ def board_parts(chip: str, chip_count: int, node: str | None = None) -> NodePart
         Boards of the node, above 0.
     node : str, optional
         A node of the catalogue; else parts that are usual for such boards.
+    cooling : str, optional
+        air, liquid, immersion or passive, of parts that are usual; without it what the chip needs.
 
     Returns
     -------
@@ -128,7 +130,10 @@ def board_parts(chip: str, chip_count: int, node: str | None = None) -> NodePart
     chip_id = chip_of(chip).chip_id
     if is_at_plug(chip_id):
         return parts_of(chip=chip_id, chips_per_node=chip_count, host_class="whole_system")
-    parts = parts_of(node) if node is not None else parts_of(chip=chip_id, chips_per_node=chip_count)
+    if node is not None:
+        parts = parts_of(node, cooling=cooling)
+    else:
+        parts = parts_of(chip=chip_id, chips_per_node=chip_count, cooling=cooling)
     if (parts.chip_id, parts.chip_count) != (chip_id, chip_count):
         raise PowerError(f"it holds {parts.chip_count} {parts.chip_id}, not {chip_count} {chip_id}")
     if not alone_of(chip_id):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from energy.catalogue.zones import Zone
 from energy.errors import EnergyError, ScenarioError, SiteFileError, SupplyError
 from energy.importers.yaml_text import parse_yaml, read_text
 from energy.scenario.specification import Scenario, Site
+
+if TYPE_CHECKING:
+    from energy.facility.design import LiquidDesign
 
 Numbers = NDArray[np.float64]
 Hours = NDArray[np.datetime64]
@@ -40,13 +43,17 @@ class Span:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratios:
-    """PUE, and water in L/kWh_it by kind, as value, low and high by hour; status and what they rest on."""
+    """PUE, and water in L/kWh_it by kind, as value, low and high by hour; status and what they rest on.
+
+    ``server_cooling`` is what the facility takes the heat of its servers by; empty where it does not say.
+    """
 
     pue: Ends | None
     water: Mapping[str, Ends]
     status: str
     source: str
     notes: tuple[str, ...] = ()
+    server_cooling: str = ""
 
 
 def span_of(scenario: Scenario, elapsed_h: float) -> Span | None:
@@ -140,11 +147,15 @@ def _modelled(site: Site, span: Span | None, folder: Path) -> Ratios:
     water = {"withdrawn": hours.wue_withdrawn_l_per_kwh_it, "consumed": hours.wue_consumed_l_per_kwh_it}
     load = "PUE and water by hour are those of the facility as a whole, at the load that its design names."
     notes = [load, *hours.warnings]
-    if found.design.liquid is not None:
-        notes.append(
-            "Servers of this facility are cooled by liquid: a node overhead of usual, air-cooled nodes has fans in it."
-        )
-    return Ratios(hours.pue, water, "estimate", found.source(own_weather=own), tuple(notes))
+    source = found.source(own_weather=own)
+    return Ratios(hours.pue, water, "estimate", source, tuple(notes), _server_cooling(found.design.liquid))
+
+
+def _server_cooling(loop: LiquidDesign | None) -> str:
+    """Return how servers of a facility give off their heat, in the words of nodes: behind rear doors they have fans."""
+    if loop is None or loop.technology == "rear_door":
+        return "air"
+    return "immersion" if "immersion" in loop.technology else "liquid"
 
 
 def _published(site: Site, count: int, given: Mapping[str, Ends]) -> Ratios:

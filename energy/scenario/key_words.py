@@ -23,6 +23,7 @@ WORDS: dict[str, str] = {
     "system.network_link": "Or a link of the catalogue, one port for each chip.",
     "system.power_per_chip": "A mean power that is known; it takes the place of the modelled one.",
     "system.power_limit": "Cap of each chip.",
+    "system.cooling": "How servers give off their heat, for a modelled node overhead; usual if left out.",
     "system.node_overhead": "Energy at the node's plug over that of its chips, or modelled.",
     "software.framework": "Software, as it calls itself.",
     "software.precision": "Of the matrix products: fp32, tf32, fp16, bf16, fp8, fp4, int8.",

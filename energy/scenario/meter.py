@@ -85,6 +85,7 @@ def at_site(scenario: Scenario, energy_it: Figure, elapsed_h: float, folder: Pat
     ratios = ratios_of(scenario.site, span, folder)
     factors = factors_of(scenario.site, span)
     notes: list[str] = list(_notes_of(span, ratios))
+    notes += _notes_of_cooling(scenario, ratios)
     figures: dict[str, Figure] = {}
     if ratios is not None:
         _add_water(figures, energy_it, ratios, _weights(span))
@@ -139,6 +140,30 @@ def _notes_of(span: Span | None, ratios: Ratios | None) -> list[str]:
         year = str(span.start_utc[0].astype("datetime64[Y]"))
         notes.append(f"No first hour is given (dates.start): the run stands for the mean of all hours of {year}.")
     return notes
+
+
+def _notes_of_cooling(scenario: Scenario, ratios: Ratios | None) -> list[str]:
+    """Hold the cooling of the nodes against that of the hall.
+
+    Raises
+    ------
+    ScenarioError
+        Nodes are said to be cooled in another way than the facility cools its servers.
+    """
+    hall, said = "" if ratios is None else ratios.server_cooling, scenario.system.cooling
+    if not hall or scenario.system.node_overhead != "modelled":
+        return []
+    if said is not None and (said == "passive" or said != hall):
+        raise ScenarioError(
+            f"system.cooling is {said}, but servers of this facility are cooled by {hall}: give system.cooling {hall}, "
+            "or another facility."
+        )
+    if said is None and hall != "air":
+        return [
+            f"Servers of this facility are cooled by {hall}; the modelled node overhead is that of usual nodes, which "
+            f"may have fans: give system.cooling {hall}."
+        ]
+    return []
 
 
 def _mean(ends: tuple[Numbers, Numbers, Numbers], weights: Numbers, unit: str, ratios: Ratios) -> Figure:

@@ -62,6 +62,7 @@ class System(_Section):
     """On what: chips, their network and cap, and what a node draws beyond its chips.
 
     ``power_per_chip`` is a mean that is known already, such as a published one: it takes the place of the model's.
+    ``cooling`` is how servers give off their heat, for a modelled node overhead: fans inside are a part of it.
     """
 
     chip: Text
@@ -71,6 +72,7 @@ class System(_Section):
     network_link: Text | None = None
     power_per_chip_w: Annotated[float, amount("W_chip")] | None = Field(default=None, alias="power_per_chip")
     power_limit_w: Annotated[float, amount("W_chip")] | None = Field(default=None, alias="power_limit")
+    cooling: Annotated[str, one_of("air", "liquid", "immersion", "passive")] | None = None
     node_overhead: (
         Annotated[float | str, amount_or("modelled", "kWh_it/kWh_chip", least=1.0, why=_OF_A_PART)] | None
     ) = None

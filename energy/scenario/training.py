@@ -263,17 +263,17 @@ def _not_in_it(scenario: Scenario, request: Request, power_chip_w: float) -> str
         return AT_ITS_PLUG
     if scenario.system.node_overhead is not None:
         return NOT_IN_CHIP_ENERGY
-    found = _modelled_overhead(request, power_chip_w)
+    found = _modelled_overhead(request, power_chip_w, scenario.system.cooling)
     return (
         f"{NOT_IN_CHIP_ENERGY} {found.sources[0]} take {found.known:.2f} times their boards (95 %: {found.low:.2f} to "
         f"{found.high:.2f}) at {power_chip_w:.0f} W each: --node-overhead {found.known:.2f} or modelled, not applied."
     )
 
 
-def _modelled_overhead(request: Request, power_chip_w: float) -> Figure:
-    """Return the node overhead of the usual node of a chip at some watts of each."""
+def _modelled_overhead(request: Request, power_chip_w: float, cooling: str | None) -> Figure:
+    """Return the node overhead of the usual node of a chip at some watts of each, cooled as said or as is usual."""
     count = int(request.chips_per_node or min(usual_node(request.chip).chip_count, request.chips))
-    parts = board_parts(request.chip, count)
+    parts = board_parts(request.chip, count, cooling=cooling)
     found = node_overhead(parts, power_chip_w)
     named = f"Nodes of {parts.name} (usual {parts.host_class}, {parts.cooling})"
     value, low, high = found.node_overhead, found.node_overhead_low, found.node_overhead_high
@@ -286,9 +286,14 @@ def _overhead(scenario: Scenario, request: Request, power_chip_w: float) -> Figu
     Raises
     ------
     ScenarioError
-        A node overhead is given for a system whose watts are those at its plug.
+        A node overhead is given for a system whose watts are those at its plug, or a cooling beside a given one.
     """
-    said = scenario.system.node_overhead
+    said, cooling = scenario.system.node_overhead, scenario.system.cooling
+    if cooling is not None and (isinstance(said, float) or is_at_plug(scenario.system.chip)):
+        raise ScenarioError(
+            f"system.cooling is {cooling}, which has no effect on a node overhead that is given: leave it out, or write "
+            "node_overhead: modelled."
+        )
     if is_at_plug(scenario.system.chip):
         if said not in (None, 1.0):
             raise ScenarioError(
@@ -299,7 +304,7 @@ def _overhead(scenario: Scenario, request: Request, power_chip_w: float) -> Figu
     if said is None:
         return None
     if isinstance(said, str):
-        return _modelled_overhead(request, power_chip_w)
+        return _modelled_overhead(request, power_chip_w, cooling)
     return banded(said, said, said, "kWh_it/kWh_chip", "given", ("node overhead given in the scenario",))
 
 

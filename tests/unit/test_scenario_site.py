@@ -185,6 +185,49 @@ def test_a_certificate_of_somebody_else_covers_nothing():
     assert any("R1 covers nothing" in note for note in found.notes)
 
 
+# --- nodes and halls that are cooled by liquid ---
+
+
+def in_hall(facility, cooling, overhead="modelled"):
+    said = f", cooling: {cooling}" if cooling else ""
+    text = (
+        "work: {model: Llama 3.1 8B, chip_hours: 1000 chip*h}\n"
+        f"system: {{chip: H100 SXM, chips: 64, node_overhead: {overhead}{said}}}\n"
+        f"site: {{facility: {facility}}}\ndates: {{year: 2023}}\n"
+    )
+    return training_run(parse_scenario(text))
+
+
+def test_cold_plates_take_fans_out_of_the_node_and_raise_the_pue():
+    air, liquid = (
+        training_run(read_scenario(EXAMPLES / f"llama-3.1-70b-{name}.yaml")) for name in ("air", "direct-to-chip")
+    )
+    assert value(air, "energy_chips") == value(liquid, "energy_chips")
+    assert value(air, "energy_it") > 1.05 * value(liquid, "energy_it")
+    assert value(air, "pue") < value(liquid, "pue")
+    assert value(air, "energy_facility") > value(liquid, "energy_facility")
+
+
+def test_a_modelled_node_says_when_its_cooling_is_not_that_of_the_hall():
+    assert any("give system.cooling liquid" in note for note in in_hall("phoenix_liquid", "").notes)
+    assert not any("system.cooling" in note for note in in_hall("phoenix_liquid", "liquid").notes)
+    assert not any("system.cooling" in note for note in in_hall("ashburn", "").notes)
+
+
+@pytest.mark.parametrize(
+    ("facility", "cooling", "overhead", "said"),
+    [
+        ("phoenix_liquid", "air", "modelled", "cooled by liquid: give system.cooling liquid"),
+        ("ashburn", "liquid", "modelled", "cooled by air: give system.cooling air"),
+        ("ashburn", "immersion", "modelled", "cooled by air"),
+        ("phoenix_liquid", "liquid", "1.3", "no effect on a node overhead that is given"),
+    ],
+)
+def test_a_cooling_that_contradicts_is_refused(facility, cooling, overhead, said):
+    with pytest.raises(ScenarioError, match=said):
+        in_hall(facility, cooling, overhead)
+
+
 # --- what is refused, in one line that says what to do ---
 
 
@@ -277,6 +320,8 @@ WORKED = (
     "llama-3.1-405b-virginia",
     "llama-3.1-405b-frankfurt",
     "llama-3.1-405b-phoenix",
+    "llama-3.1-70b-air",
+    "llama-3.1-70b-direct-to-chip",
     "llama-3.1-8b-bf16",
     "llama-3.1-8b-fp8",
     "llama-3.1-8b-tpu-v5p",

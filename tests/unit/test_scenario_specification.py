@@ -231,6 +231,8 @@ OF_A_SITE = {
     "llama-3.1-405b-frankfurt",
     "llama-3.1-405b-phoenix",
     "llama-3.1-405b-virginia",
+    "llama-3.1-70b-air",
+    "llama-3.1-70b-direct-to-chip",
     "llama-3.1-8b-bf16",
     "llama-3.1-8b-fp8",
     "llama-3.1-8b-tpu-v5p",
