@@ -291,7 +291,7 @@ def _overhead(scenario: Scenario, request: Request, power_chip_w: float) -> Figu
     said, cooling = scenario.system.node_overhead, scenario.system.cooling
     if cooling is not None and (isinstance(said, float) or is_at_plug(scenario.system.chip)):
         raise ScenarioError(
-            f"system.cooling is {cooling}, which has no effect on a node overhead that is given: leave it out, or write "
+            f"system.cooling is {cooling}, which has no effect on a given node overhead: leave it out, or write "
             "node_overhead: modelled."
         )
     if is_at_plug(scenario.system.chip):

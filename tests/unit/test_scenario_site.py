@@ -220,7 +220,7 @@ def test_a_modelled_node_says_when_its_cooling_is_not_that_of_the_hall():
         ("phoenix_liquid", "air", "modelled", "cooled by liquid: give system.cooling liquid"),
         ("ashburn", "liquid", "modelled", "cooled by air: give system.cooling air"),
         ("ashburn", "immersion", "modelled", "cooled by air"),
-        ("phoenix_liquid", "liquid", "1.3", "no effect on a node overhead that is given"),
+        ("phoenix_liquid", "liquid", "1.3", "no effect on a given node overhead"),
     ],
 )
 def test_a_cooling_that_contradicts_is_refused(facility, cooling, overhead, said):
