@@ -12,6 +12,13 @@ DECIMAL = "DECIMAL(38,12)"  # finished products are cast once to this scale; sum
 
 TIERS = ("measured", "integrated", "modelled", "default", "missing")
 METHODS = ("location", "market", "hourly", "hourly matched", "marginal")
+#: Methods of Scope 2 that stand side by side in ``site_hourly``: the stem of their columns, and what to call them.
+FACTOR_COLUMNS = {
+    "location": "by the location-based method",
+    "market": "by the market-based method",
+    "hourly": "by hourly factors of the place",
+    "matched": "by hourly matching (draft)",
+}
 OWNER_KINDS = ("project", "idle", "unallocated")
 ATTRIBUTIONS = ("device", "host share", "job", "none")
 STATUSES = ("given", "catalogue", "default", "estimate", "derived")
@@ -269,6 +276,20 @@ _ALL: list[Field] = [
         "Emissions per kWh purchased, at the site's meter.",
         "energy_facility_kwh",
         None,
+    ),
+    *(
+        field
+        for name, words in FACTOR_COLUMNS.items()
+        for field in (
+            _rate(
+                f"{name}_gco2e_per_kwh_facility",
+                "gCO2e/kWh_facility",
+                f"Emissions per kWh purchased, at the site's meter, {words}; null: no such factor.",
+                "energy_facility_kwh",
+                None,
+            ),
+            _text(f"{name}_basis", f"Accounting basis of the factor, {words}; null: no such factor."),
+        )
     ),
     # --- emissions ---
     Field("emissions_kgco2e", DECIMAL, "kgCO2e", "Emissions.", additive="within method"),

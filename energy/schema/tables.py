@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from energy.errors import UnknownNameError, did_you_mean
-from energy.schema.fields import FIELDS
+from energy.schema.fields import FACTOR_COLUMNS, FIELDS
 from energy.schema.instrument_fields import INSTRUMENT_TABLES, INSTRUMENT_VIEWS, OTHER_SCOPE_TABLES
 from energy.schema.model import Column, Table
 
@@ -338,6 +338,16 @@ _MAIN = [
         "water_monthly",
         "water of one owner in one month, on the site and at power stations",
         _columns(f"month quarter site_id owner_kind owner energy_it_kwh energy_purchased_facility_kwh {_WATER}"),
+        kind="view",
+    ),
+    Table(
+        "main",
+        "site_hourly",
+        "one site in one hour: PUE, share bought, factors of all methods side by side",
+        _columns(
+            "hour_utc month quarter site_id pue pue_low pue_high grid_share "
+            + " ".join(f"{name}_gco2e_per_kwh_facility {name}_basis" for name in FACTOR_COLUMNS)
+        ),
         kind="view",
     ),
     Table(

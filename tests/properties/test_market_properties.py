@@ -294,6 +294,10 @@ def test_a_view_by_owner_says_to_the_last_digit_what_its_lines_add_up_to(connect
 
 
 def test_the_views_by_owner_know_every_method_that_an_hour_may_have():
+    side_by_side = set(METHODS) - {"marginal"}
+    text = (FOLDER / "site_hourly.sql").read_text()
+    assert {name for name in METHODS if f".method = '{name}'" in text} == side_by_side
     for view in VIEWS:
         text = (FOLDER / f"{view}.sql").read_text()
-        assert {name for name in METHODS if f".method = '{name}'" in text} == set(METHODS) - {"marginal"}
+        assert {name for name in METHODS if f"'{name}' AS method" in text} == side_by_side
+        assert "FROM main.emission_lines\nWHERE method = 'marginal'" in text

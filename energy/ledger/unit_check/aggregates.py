@@ -247,7 +247,11 @@ def _window(evaluator: Evaluator, node: exp.Window) -> Value:
         partition_by += definition.args.get("partition_by") or ()
         evaluator.values(order_parts(definition.args.get("order")))
     evaluator.values(partition_by)
-    evaluator.values(order_parts(node.args.get("order")))
+    order = order_parts(node.args.get("order"))
+    evaluator.values(order)
+    is_alone = definition is None and not partition_by
+    if isinstance(node.this, exp.DenseRank) and is_alone and evaluator.says_basis(order):
+        return NoUnit("key", apart="basis")
     with evaluator.windowed(evaluator.among(partition_by)):
         return evaluator.value(node.this)
 

@@ -167,6 +167,14 @@ class Evaluator:
         listed = list(expressions)
         return frozenset(self.rule.among(listed) | self.basis_rule.among(listed))
 
+    def says_basis(self, order: Iterable[exp.Expr]) -> bool:
+        """Return whether rows that are equal in expressions are of one accounting basis, and bases are among them.
+
+        A dense rank over them is then a number for the basis, with all else that it is ordered by.
+        """
+        listed = self.basis_rule.among(part.this if isinstance(part, exp.Ordered) else part for part in order)
+        return bool(listed) and self.basis_rule.kept_apart(listed, grouped=False)
+
     @contextmanager
     def windowed(self, partition: frozenset[Node] | None) -> Iterator[frozenset[Node] | None]:
         """Evaluate the function of a window, or (None) the operands inside it; gives what was before."""

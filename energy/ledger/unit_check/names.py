@@ -57,7 +57,7 @@ def kind_of_type(type_name: str) -> Kind:
 def _apart(name: str) -> Literal["", "method", "basis"]:
     """Return what a column of this name keeps apart."""
     lower = name.lower()
-    return "method" if lower == "method" else "basis" if lower == "basis" else ""
+    return "method" if lower == "method" else "basis" if lower == "basis" or lower.endswith("_basis") else ""
 
 
 def value_of_field(field: Field) -> Value:

@@ -1,178 +1,224 @@
 /* Emissions by quarter, owner and method. */
-/* The factors of all methods stand in one row of a site and hour, so that each line of energy is read once. The */
-/* products are those of emission_lines, and their sums are equal to the last digit; a method without a factor has no row. */
-WITH place AS (
+/* Each line of energy is read once for all methods, and what is alike in many hours of a site is one small number */
+/* (place_id). Lines are rounded to 12 places as in energy_hourly and emission_lines, as whole trillionths, which sum */
+/* faster and exactly; so sums here and there are equal to the last digit. A method without a factor has no row; */
+/* marginal factors, which few sites have, come from their lines. */
+WITH ranked AS (
   SELECT
-    supply.site_id,
-    supply.hour_utc,
-    supply.grid_share,
-    location.intensity_gco2e_per_kwh_facility AS location_gco2e_per_kwh_facility,
-    location_fact.basis AS location_basis,
-    market.intensity_gco2e_per_kwh_facility AS market_gco2e_per_kwh_facility,
-    market_fact.basis AS market_basis,
-    hourly.intensity_gco2e_per_kwh_facility AS hourly_gco2e_per_kwh_facility,
-    hourly_fact.basis AS hourly_basis,
-    matched.intensity_gco2e_per_kwh_facility AS matched_gco2e_per_kwh_facility,
-    matched_fact.basis AS matched_basis
-  FROM core.supply_hour AS supply
-  LEFT JOIN core.factor_hour AS location
-    ON location.site_id = supply.site_id
-    AND location.hour_utc = supply.hour_utc
-    AND location.method = 'location'
-  LEFT JOIN ref.factor AS location_fact
-    ON location_fact.factor_id = location.factor_id
-  LEFT JOIN core.factor_hour AS market
-    ON market.site_id = supply.site_id
-    AND market.hour_utc = supply.hour_utc
-    AND market.method = 'market'
-  LEFT JOIN ref.factor AS market_fact
-    ON market_fact.factor_id = market.factor_id
-  LEFT JOIN core.factor_hour AS hourly
-    ON hourly.site_id = supply.site_id
-    AND hourly.hour_utc = supply.hour_utc
-    AND hourly.method = 'hourly'
-  LEFT JOIN ref.factor AS hourly_fact
-    ON hourly_fact.factor_id = hourly.factor_id
-  LEFT JOIN core.factor_hour AS matched
-    ON matched.site_id = supply.site_id
-    AND matched.hour_utc = supply.hour_utc
-    AND matched.method = 'hourly matched'
-  LEFT JOIN ref.factor AS matched_fact
-    ON matched_fact.factor_id = matched.factor_id
+    site.hour_utc,
+    site.quarter,
+    site.site_id,
+    site.pue,
+    site.pue_low,
+    site.pue_high,
+    site.grid_share,
+    site.location_gco2e_per_kwh_facility,
+    site.location_basis,
+    site.market_gco2e_per_kwh_facility,
+    site.market_basis,
+    site.hourly_gco2e_per_kwh_facility,
+    site.hourly_basis,
+    site.matched_gco2e_per_kwh_facility,
+    site.matched_basis,
+    DENSE_RANK() OVER (
+      ORDER BY site.quarter NULLS LAST, site.site_id NULLS LAST, site.location_basis NULLS LAST, site.market_basis NULLS LAST, site.hourly_basis NULLS LAST, site.matched_basis NULLS LAST
+    ) AS place_id
+  FROM main.site_hourly AS site
+), place AS (
+  SELECT
+    hour_utc,
+    site_id,
+    place_id,
+    pue,
+    pue_low,
+    pue_high,
+    grid_share,
+    location_gco2e_per_kwh_facility,
+    market_gco2e_per_kwh_facility,
+    hourly_gco2e_per_kwh_facility,
+    matched_gco2e_per_kwh_facility
+  FROM ranked
+), named AS (
+  SELECT DISTINCT
+    place_id,
+    quarter,
+    site_id,
+    location_basis,
+    market_basis,
+    hourly_basis,
+    matched_basis
+  FROM ranked
+), line AS (
+  SELECT
+    place.place_id,
+    energy.owner_kind,
+    energy.owner,
+    energy.chip_h,
+    place.grid_share,
+    place.location_gco2e_per_kwh_facility,
+    place.market_gco2e_per_kwh_facility,
+    place.hourly_gco2e_per_kwh_facility,
+    place.matched_gco2e_per_kwh_facility,
+    CAST(ROUND(energy.energy_chip_kwh * energy.node_overhead * place.pue * 1e12) AS BIGINT) AS energy,
+    CAST(ROUND(energy.energy_chip_low_kwh * energy.node_overhead_low * place.pue_low * 1e12) AS BIGINT) AS energy_low,
+    CAST(ROUND(energy.energy_chip_high_kwh * energy.node_overhead_high * place.pue_high * 1e12) AS BIGINT) AS energy_high
+  FROM core.energy_hour AS energy
+  JOIN place
+    ON place.site_id = energy.site_id AND place.hour_utc = energy.hour_utc
 ), owned AS (
   SELECT
-    line.quarter,
-    line.site_id,
+    line.place_id,
     line.owner_kind,
     line.owner,
-    place.location_basis,
-    place.market_basis,
-    place.hourly_basis,
-    place.matched_basis,
-    CAST(SUM(line.chip_h) AS DECIMAL(38, 12)) AS chip_h,
-    CAST(SUM(line.energy_facility_kwh) AS DECIMAL(38, 12)) AS energy_facility_kwh,
-    CAST(SUM(line.energy_facility_low_kwh) AS DECIMAL(38, 12)) AS energy_facility_low_kwh,
-    CAST(SUM(line.energy_facility_high_kwh) AS DECIMAL(38, 12)) AS energy_facility_high_kwh,
-    CAST(SUM(
-      CAST(line.energy_facility_kwh * place.grid_share * place.location_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS location_kgco2e,
-    CAST(SUM(
-      CAST(line.energy_facility_kwh * place.grid_share * place.market_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS market_kgco2e,
-    CAST(SUM(
-      CAST(line.energy_facility_kwh * place.grid_share * place.hourly_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS hourly_kgco2e,
-    CAST(SUM(
-      CAST(line.energy_facility_kwh * place.grid_share * place.matched_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS matched_kgco2e,
-    CAST(SUM(
-      CAST(line.energy_facility_low_kwh * place.grid_share * place.location_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS location_low_kgco2e,
-    CAST(SUM(
-      CAST(line.energy_facility_low_kwh * place.grid_share * place.market_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS market_low_kgco2e,
-    CAST(SUM(
-      CAST(line.energy_facility_low_kwh * place.grid_share * place.hourly_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS hourly_low_kgco2e,
-    CAST(SUM(
-      CAST(line.energy_facility_low_kwh * place.grid_share * place.matched_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS matched_low_kgco2e,
-    CAST(SUM(
-      CAST(line.energy_facility_high_kwh * place.grid_share * place.location_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS location_high_kgco2e,
-    CAST(SUM(
-      CAST(line.energy_facility_high_kwh * place.grid_share * place.market_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS market_high_kgco2e,
-    CAST(SUM(
-      CAST(line.energy_facility_high_kwh * place.grid_share * place.hourly_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS hourly_high_kgco2e,
-    CAST(SUM(
-      CAST(line.energy_facility_high_kwh * place.grid_share * place.matched_gco2e_per_kwh_facility / 1000 AS DECIMAL(38, 12))
-    ) AS DECIMAL(38, 12)) AS matched_high_kgco2e
-  FROM main.energy_hourly AS line
-  JOIN place
-    ON place.site_id = line.site_id AND place.hour_utc = line.hour_utc
+    SUM(line.chip_h) AS chip_h,
+    SUM(line.energy) AS energy,
+    SUM(line.energy_low) AS energy_low,
+    SUM(line.energy_high) AS energy_high,
+    SUM(
+      CAST(ROUND(
+        line.energy / 1e12 * line.grid_share * line.location_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS location,
+    SUM(
+      CAST(ROUND(
+        line.energy / 1e12 * line.grid_share * line.market_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS market,
+    SUM(
+      CAST(ROUND(
+        line.energy / 1e12 * line.grid_share * line.hourly_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS hourly,
+    SUM(
+      CAST(ROUND(
+        line.energy / 1e12 * line.grid_share * line.matched_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS matched,
+    SUM(
+      CAST(ROUND(
+        line.energy_low / 1e12 * line.grid_share * line.location_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS location_low,
+    SUM(
+      CAST(ROUND(
+        line.energy_low / 1e12 * line.grid_share * line.market_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS market_low,
+    SUM(
+      CAST(ROUND(
+        line.energy_low / 1e12 * line.grid_share * line.hourly_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS hourly_low,
+    SUM(
+      CAST(ROUND(
+        line.energy_low / 1e12 * line.grid_share * line.matched_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS matched_low,
+    SUM(
+      CAST(ROUND(
+        line.energy_high / 1e12 * line.grid_share * line.location_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS location_high,
+    SUM(
+      CAST(ROUND(
+        line.energy_high / 1e12 * line.grid_share * line.market_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS market_high,
+    SUM(
+      CAST(ROUND(
+        line.energy_high / 1e12 * line.grid_share * line.hourly_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS hourly_high,
+    SUM(
+      CAST(ROUND(
+        line.energy_high / 1e12 * line.grid_share * line.matched_gco2e_per_kwh_facility / 1000 * 1e12
+      ) AS BIGINT)
+    ) AS matched_high
+  FROM line
   GROUP BY
-    line.quarter,
-    line.site_id,
+    line.place_id,
     line.owner_kind,
-    line.owner,
-    place.location_basis,
-    place.market_basis,
-    place.hourly_basis,
-    place.matched_basis
+    line.owner
 ), by_method AS (
   SELECT
-    quarter,
-    site_id,
-    owner_kind,
-    owner,
+    named.quarter,
+    named.site_id,
+    owned.owner_kind,
+    owned.owner,
     'location' AS method,
-    location_basis AS basis,
-    chip_h,
-    energy_facility_kwh,
-    energy_facility_low_kwh,
-    energy_facility_high_kwh,
-    location_kgco2e AS emissions_kgco2e,
-    location_low_kgco2e AS emissions_low_kgco2e,
-    location_high_kgco2e AS emissions_high_kgco2e
+    named.location_basis AS basis,
+    owned.chip_h,
+    owned.energy,
+    owned.energy_low,
+    owned.energy_high,
+    owned.location AS emitted,
+    owned.location_low AS emitted_low,
+    owned.location_high AS emitted_high
   FROM owned
+  JOIN named
+    ON named.place_id = owned.place_id
   WHERE
-    NOT location_basis IS NULL
+    NOT named.location_basis IS NULL
   UNION ALL
   SELECT
-    quarter,
-    site_id,
-    owner_kind,
-    owner,
+    named.quarter,
+    named.site_id,
+    owned.owner_kind,
+    owned.owner,
     'market' AS method,
-    market_basis AS basis,
-    chip_h,
-    energy_facility_kwh,
-    energy_facility_low_kwh,
-    energy_facility_high_kwh,
-    market_kgco2e AS emissions_kgco2e,
-    market_low_kgco2e AS emissions_low_kgco2e,
-    market_high_kgco2e AS emissions_high_kgco2e
+    named.market_basis AS basis,
+    owned.chip_h,
+    owned.energy,
+    owned.energy_low,
+    owned.energy_high,
+    owned.market AS emitted,
+    owned.market_low AS emitted_low,
+    owned.market_high AS emitted_high
   FROM owned
+  JOIN named
+    ON named.place_id = owned.place_id
   WHERE
-    NOT market_basis IS NULL
+    NOT named.market_basis IS NULL
   UNION ALL
   SELECT
-    quarter,
-    site_id,
-    owner_kind,
-    owner,
+    named.quarter,
+    named.site_id,
+    owned.owner_kind,
+    owned.owner,
     'hourly' AS method,
-    hourly_basis AS basis,
-    chip_h,
-    energy_facility_kwh,
-    energy_facility_low_kwh,
-    energy_facility_high_kwh,
-    hourly_kgco2e AS emissions_kgco2e,
-    hourly_low_kgco2e AS emissions_low_kgco2e,
-    hourly_high_kgco2e AS emissions_high_kgco2e
+    named.hourly_basis AS basis,
+    owned.chip_h,
+    owned.energy,
+    owned.energy_low,
+    owned.energy_high,
+    owned.hourly AS emitted,
+    owned.hourly_low AS emitted_low,
+    owned.hourly_high AS emitted_high
   FROM owned
+  JOIN named
+    ON named.place_id = owned.place_id
   WHERE
-    NOT hourly_basis IS NULL
+    NOT named.hourly_basis IS NULL
   UNION ALL
   SELECT
-    quarter,
-    site_id,
-    owner_kind,
-    owner,
+    named.quarter,
+    named.site_id,
+    owned.owner_kind,
+    owned.owner,
     'hourly matched' AS method,
-    matched_basis AS basis,
-    chip_h,
-    energy_facility_kwh,
-    energy_facility_low_kwh,
-    energy_facility_high_kwh,
-    matched_kgco2e AS emissions_kgco2e,
-    matched_low_kgco2e AS emissions_low_kgco2e,
-    matched_high_kgco2e AS emissions_high_kgco2e
+    named.matched_basis AS basis,
+    owned.chip_h,
+    owned.energy,
+    owned.energy_low,
+    owned.energy_high,
+    owned.matched AS emitted,
+    owned.matched_low AS emitted_low,
+    owned.matched_high AS emitted_high
   FROM owned
+  JOIN named
+    ON named.place_id = owned.place_id
   WHERE
-    NOT matched_basis IS NULL
+    NOT named.matched_basis IS NULL
 )
 SELECT
   quarter,
@@ -184,17 +230,46 @@ SELECT
   method,
   basis,
   CAST(SUM(chip_h) AS DECIMAL(38, 12)) AS chip_h,
-  CAST(SUM(energy_facility_kwh) AS DECIMAL(38, 12)) AS energy_facility_kwh,
-  CAST(SUM(energy_facility_low_kwh) AS DECIMAL(38, 12)) AS energy_facility_low_kwh,
-  CAST(SUM(energy_facility_high_kwh) AS DECIMAL(38, 12)) AS energy_facility_high_kwh,
-  CAST(SUM(emissions_kgco2e) AS DECIMAL(38, 12)) AS emissions_kgco2e,
-  CAST(SUM(emissions_low_kgco2e) AS DECIMAL(38, 12)) AS emissions_low_kgco2e,
-  CAST(SUM(emissions_high_kgco2e) AS DECIMAL(38, 12)) AS emissions_high_kgco2e
+  CAST(CAST(SUM(energy) AS DECIMAL(26, 0)) * 0.000000000001 AS DECIMAL(38, 12)) AS energy_facility_kwh,
+  CAST(CAST(SUM(energy_low) AS DECIMAL(26, 0)) * 0.000000000001 AS DECIMAL(38, 12)) AS energy_facility_low_kwh,
+  CAST(CAST(SUM(energy_high) AS DECIMAL(26, 0)) * 0.000000000001 AS DECIMAL(38, 12)) AS energy_facility_high_kwh,
+  CAST(CAST(SUM(emitted) AS DECIMAL(26, 0)) * 0.000000000001 AS DECIMAL(38, 12)) AS emissions_kgco2e,
+  CAST(CAST(SUM(emitted_low) AS DECIMAL(26, 0)) * 0.000000000001 AS DECIMAL(38, 12)) AS emissions_low_kgco2e,
+  CAST(CAST(SUM(emitted_high) AS DECIMAL(26, 0)) * 0.000000000001 AS DECIMAL(38, 12)) AS emissions_high_kgco2e
 FROM by_method
 GROUP BY
   quarter,
   site_id,
   owner_kind,
   owner,
+  method,
+  basis
+UNION ALL
+SELECT
+  quarter,
+  site_id,
+  owner_kind,
+  owner,
+  scope,
+  category,
+  method,
+  basis,
+  CAST(SUM(chip_h) AS DECIMAL(38, 12)) AS chip_h,
+  CAST(SUM(energy_facility_kwh) AS DECIMAL(38, 12)) AS energy_facility_kwh,
+  CAST(SUM(energy_facility_low_kwh) AS DECIMAL(38, 12)) AS energy_facility_low_kwh,
+  CAST(SUM(energy_facility_high_kwh) AS DECIMAL(38, 12)) AS energy_facility_high_kwh,
+  CAST(SUM(emissions_kgco2e) AS DECIMAL(38, 12)) AS emissions_kgco2e,
+  CAST(SUM(emissions_low_kgco2e) AS DECIMAL(38, 12)) AS emissions_low_kgco2e,
+  CAST(SUM(emissions_high_kgco2e) AS DECIMAL(38, 12)) AS emissions_high_kgco2e
+FROM main.emission_lines
+WHERE
+  method = 'marginal'
+GROUP BY
+  quarter,
+  site_id,
+  owner_kind,
+  owner,
+  scope,
+  category,
   method,
   basis
