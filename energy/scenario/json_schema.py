@@ -79,7 +79,7 @@ def text() -> str:
 
     Examples
     --------
-    >>> text().endswith("}\\n")
+    >>> text().endswith("}\n")
     True
 
     """

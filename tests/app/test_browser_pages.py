@@ -47,6 +47,7 @@ def test_delete_is_refused_with_its_place_and_the_text_stays(page, server):
     editor.press("Control+Enter")
     page.get_by_text("Only SELECT is allowed. Line 1, column 1: DELETE.").wait_for()
     assert editor.input_value() == "DELETE FROM jobs"
+    page.wait_for_url("**/sql?*q=*")
     assert parse_qs(urlsplit(page.url).query)["q"] == ["DELETE FROM jobs"]
 
 
