@@ -47,8 +47,9 @@ def shown(mapping: Mapping, name: str) -> str:
     return RECOMPUTE[int(value)] if name == "recompute" else f"{value:g}"
 
 
-def _options(request: Request) -> list[tuple[float, ...]]:
+def options_of(request: Request) -> list[tuple[float, ...]]:
     """Return the values to try of each searched number, in the order of ``SEARCHED``."""
+    # energy.cost.rows does the same for many requests at once: change both
     a = request.architecture
     heads, experts, layers = float(a.heads[0]), float(a.experts[0]), float(a.layers[0])
     domain = float(Fabric.of([request.chip]).domain_size[0])
@@ -107,7 +108,7 @@ def candidates(request: Request, family: str, notes: list[str]) -> Mapping:
     CostError
         When no layout can be, and the request must fit: which number does not divide what.
     """
-    grid = np.stack(np.meshgrid(*_options(request), indexing="ij"), axis=-1).reshape(-1, len(SEARCHED))
+    grid = np.stack(np.meshgrid(*options_of(request), indexing="ij"), axis=-1).reshape(-1, len(SEARCHED))
     t, p, v, c, e, b, r = grid.T
     d = request.chips / (t * p * c)
     b = _cut_for_pipeline(request, p, d, b, notes)
@@ -127,7 +128,7 @@ def candidates(request: Request, family: str, notes: list[str]) -> Mapping:
         d, good = np.maximum(np.round(d), 1.0), np.ones(len(d), np.bool_)
         whole = np.maximum(whole, b * d)
     columns = np.stack([t, p, np.where(p > 1, v, 1.0), c, e, b, r, d, whole])[:, good]
-    made = _mapping(request, family, columns)
+    made = mapping_of(request, family, columns)
     return _usable(request, made) if request.must_fit else made
 
 
@@ -158,13 +159,27 @@ def _is_usual_batch(request: Request, t: Numbers, whole: Numbers, good: NDArray[
     return np.asarray(whole <= _MOST_OVER_USUAL * max(usual, least))
 
 
-def _mapping(request: Request, family: str, columns: Numbers) -> Mapping:
+def mapping_of(request: Request, family: str, columns: Numbers, sequence_length: Numbers | None = None) -> Mapping:
+    """Return layouts from their sizes, with what a request and its stack say of the rest.
+
+    Parameters
+    ----------
+    request : Request
+        Precision, attention, schedule, offload, and the sequence length where it is one for all.
+    family : str
+        Stack of :data:`energy.cost.stack.STACKS`.
+    columns : array, shape (9, n)
+        Sizes of tensor and pipeline ranks, virtual stages, context and expert ranks, micro batch, code of recompute,
+        data ranks, global batch.
+    sequence_length : array, shape (n,), optional
+        Of each layout.
+    """
     t, p, v, c, e, b, r, d, whole = columns
     modern = stack(family).attention_fused
     schedule = codes_of([request.schedule or "1f1b"], SCHEDULES, "schedule")
     sequence = np.asarray(t > 1) & (modern if request.sequence_parallel is None else request.sequence_parallel)
     return Mapping.of(
-        sequence_length=request.sequence_length or USUAL_SEQUENCE,
+        sequence_length=request.sequence_length or USUAL_SEQUENCE if sequence_length is None else sequence_length,
         micro_batch_size=b,
         global_batch_size=whole,
         precision=request.precision,

@@ -112,11 +112,11 @@ def plan(request: Request) -> Plan:
     notes: list[str] = []
     if request.must_fit:
         refuse_numbers(request)
-    filled = _defaults(request, family, notes)
+    filled = defaults(request, family, notes)
     searched = unknown(filled)
     layouts = candidates(filled, family, notes)
-    share, fits = _recompute_shares(filled, family, layouts)
-    work = _work([filled], [family], layouts, share)
+    share, fits = recompute_shares(filled, family, layouts)
+    work = work_of([filled], [family], layouts, share)
     if not fits.any():
         if request.must_fit:
             raise CostError(_does_not_fit(filled, family, layouts))
@@ -138,7 +138,7 @@ def plan(request: Request) -> Plan:
     return Plan(filled, chosen, family, request, float(share[best]), tuple(notes))
 
 
-def _recompute_shares(request: Request, family: str, candidates: Mapping) -> tuple[Numbers, NDArray[np.bool_]]:
+def recompute_shares(request: Request, family: str, candidates: Mapping) -> tuple[Numbers, NDArray[np.bool_]]:
     """Return the part of the layers that full recompute is used on, and which layouts fit.
 
     Where nobody said how much is computed again, as many layers are as memory asks for. A layout that is given whole
@@ -173,7 +173,7 @@ def answer(plans: Sequence[Plan], *, factors: bool = True) -> Answer:
     """
     mapping = concat([one.mapping for one in plans])
     requests, families = [one.request for one in plans], [one.family for one in plans]
-    work = _work(requests, families, mapping, np.array([one.recompute_share for one in plans]))
+    work = work_of(requests, families, mapping, np.array([one.recompute_share for one in plans]))
     kernel = kernel_passes(work)
     raw = step_time(work, kernel)
     n = len(plans)
@@ -224,7 +224,7 @@ def concat(mappings: Sequence[Mapping]) -> Mapping:
     return Mapping(*(np.concatenate([getattr(one, name) for one in mappings]) for name in names))
 
 
-def _work(requests: Sequence[Request], families: Sequence[str], mapping: Mapping, share: Numbers) -> Work:
+def work_of(requests: Sequence[Request], families: Sequence[str], mapping: Mapping, share: Numbers) -> Work:
     """Return the scenarios of requests, one for each mapping or one for all."""
     n = len(mapping)
     fabric = Fabric.of(
@@ -260,7 +260,7 @@ def _slower_memory(requests: Sequence[Request], n: int) -> Numbers | None:
     return np.broadcast_to(np.array(rates), (n,))
 
 
-def _defaults(request: Request, family: str, notes: list[str]) -> Request:
+def defaults(request: Request, family: str, notes: list[str]) -> Request:
     """Return the request with what its stack does where it is not told, and a sequence and batch."""
     known = stack(family)
     changes: dict[str, object] = {}

@@ -338,21 +338,45 @@ def node_overhead(parts: NodeParts, power_chip_w: float, *, host_load: float = H
     True
 
     """
-    if not power_chip_w > 0.0:
-        raise PowerError(f"The board power is {power_chip_w:g} W: the overhead of a node needs chips that draw power.")
+    (value, low80, high80, low, high), found = node_overheads(parts, power_chip_w, host_load=host_load)
+    return NodeOverhead(float(value), float(low80), float(high80), float(low), float(high), found.source, found.status)
+
+
+def node_overheads(
+    parts: NodeParts, power_chip_w: ArrayLike, *, host_load: float = HOST_LOAD[0]
+) -> tuple[tuple[Numbers, ...], NodePower]:
+    """Return plug watts over the watts of all boards, for arrays of board watts; see :func:`node_overhead`.
+
+    Returns
+    -------
+    tuple
+        Value, low80, high80, low and high in W_it per W_chip, each of the shape of the watts; and the node's power.
+
+    Raises
+    ------
+    PowerError
+        A power is not above zero.
+
+    Examples
+    --------
+    >>> ratios, _ = node_overheads(parts_of(chip="nvidia_h100_sxm5_80", chips_per_node=8), [650.0, 75.0])
+    >>> bool(ratios[0][0] < ratios[0][1])
+    True
+
+    """
     exact = np.asarray(power_chip_w, dtype=np.float64)
+    if not np.all(exact > 0.0):
+        least = float(np.min(exact))
+        raise PowerError(f"The board power is {least:g} W: the overhead of a node needs chips that draw power.")
     found = node_power(
         parts, StatePower(exact, exact, exact, exact, exact, "board power given", "given"), host_load=host_load
     )
-    boards = parts.chip_count * power_chip_w
-    value, low80, high80, low, high = (
-        max(float(watts) / boards, 1.0)
-        for watts in (
-            found.power_it_w,
-            found.power_it_low80_w,
-            found.power_it_high80_w,
-            found.power_it_low_w,
-            found.power_it_high_w,
-        )
+    boards = parts.chip_count * exact
+    watts = (
+        found.power_it_w,
+        found.power_it_low80_w,
+        found.power_it_high80_w,
+        found.power_it_low_w,
+        found.power_it_high_w,
     )
-    return NodeOverhead(value, low80, high80, low, high, found.source, found.status)
+    return tuple(np.maximum(one / boards, 1.0) for one in watts), found

@@ -240,10 +240,10 @@ def _of_the_country(place: Zone, key: str, name: str | None) -> Zone | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bought:
-    """Share of each hour's energy that is bought, 0 to 1, and energies of the own plants over the run by name."""
+    """Share of each hour's energy that is bought, 0 to 1, and energies of the own plants by name and hour."""
 
     grid_share: Numbers
-    energy_facility_kwh: Mapping[str, float]
+    energy_facility_kwh: Mapping[str, Numbers]
     source: str
     notes: tuple[str, ...]
 
@@ -257,8 +257,8 @@ def bought_of(scenario: Scenario, span: Span | None, load_facility_kw: Numbers, 
         Its ``supply`` names a file, or has its keys: plants and battery; ``load`` is the whole site's, the run's own
         without it.
     span : Span or None
-    load_facility_kw : array, shape (n,), kW_facility
-        Of the run.
+    load_facility_kw : array, shape (n,) or (rows, n), kW_facility
+        Of the run, or of several of the same hours.
     folder : Path
         Where files lie.
 
@@ -297,11 +297,13 @@ def bought_of(scenario: Scenario, span: Span | None, load_facility_kw: Numbers, 
             "at the meter: it is the whole site's load."
         )
     own = plants(asked, weather, span.start_utc.size, base)
-    flows = greedy(load, own.generation_facility_kwh, [battery_of(asked)]).checked()
-    grid = flows.grid_facility_kwh[0]
-    share = np.divide(grid, load, out=np.ones(load.size), where=load > 0.0)
-    parts = {"generation": own.generation_facility_kwh, "excess": flows.excess_facility_kwh[0]}
-    energies = {name: float((values * span.duration_h).sum()) for name, values in parts.items()}
+    loads = np.broadcast_to(load, load_facility_kw.shape).reshape(-1, span.start_utc.size)
+    made = np.broadcast_to(own.generation_facility_kwh, loads.shape)
+    flows = greedy(loads, made, [battery_of(asked)] * len(loads)).checked()
+    grid = flows.grid_facility_kwh.reshape(load_facility_kw.shape)
+    share = np.divide(grid, load, out=np.ones(grid.shape), where=load > 0.0)
+    parts = {"generation": made, "excess": flows.excess_facility_kwh}
+    energies = {name: values.reshape(load_facility_kw.shape) for name, values in parts.items()}
     return Bought(share, energies, f"modelled: own plants and battery by the greedy rule{words}", own.notes)
 
 

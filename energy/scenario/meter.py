@@ -85,7 +85,7 @@ def at_site(scenario: Scenario, energy_it: Figure, elapsed_h: float, folder: Pat
     ratios = ratios_of(scenario.site, span, folder)
     factors = factors_of(scenario.site, span)
     notes: list[str] = list(_notes_of(span, ratios))
-    notes += _notes_of_cooling(scenario, ratios)
+    notes += check_cooling(scenario, ratios)
     figures: dict[str, Figure] = {}
     if ratios is not None:
         _add_water(figures, energy_it, ratios, _weights(span))
@@ -103,7 +103,7 @@ def at_site(scenario: Scenario, energy_it: Figure, elapsed_h: float, folder: Pat
     by_hour = weights * ratios.pue[0] / float((weights * ratios.pue[0]).sum())
     load_kw = energy_it.known / elapsed_h * ratios.pue[0]
     bought = bought_of(scenario, span, load_kw, folder)
-    grid, by_hour = _purchase(figures, energy, by_hour, bought)
+    grid, by_hour = _purchase(figures, energy, by_hour, bought, span)
     if bought is not None:
         notes += [f"Own plants: {bought.source}.", *bought.notes]
         notes.append("Bands of bought energy are those of the run with the plants' share of it as it is.")
@@ -142,8 +142,8 @@ def _notes_of(span: Span | None, ratios: Ratios | None) -> list[str]:
     return notes
 
 
-def _notes_of_cooling(scenario: Scenario, ratios: Ratios | None) -> list[str]:
-    """Hold the cooling of the nodes against that of the hall.
+def check_cooling(scenario: Scenario, ratios: Ratios | None) -> list[str]:
+    """Hold the cooling of the nodes against that of the hall, and return what to know of it.
 
     Raises
     ------
@@ -198,10 +198,10 @@ def _add_water(figures: dict[str, Figure], energy_it: Figure, ratios: Ratios, we
 
 
 def _purchase(
-    figures: dict[str, Figure], energy: Figure, by_hour: Numbers, bought: Bought | None
+    figures: dict[str, Figure], energy: Figure, by_hour: Numbers, bought: Bought | None, span: Span | None
 ) -> tuple[Figure, Numbers]:
     """Add what is bought, and return it with the share of each hour in it."""
-    if bought is None:
+    if bought is None or span is None:
         return energy, by_hour
     drawn = by_hour * bought.grid_share
     share = float(drawn.sum())
@@ -215,7 +215,8 @@ def _purchase(
     )
     own = energy.times(1.0 - share, "kWh_facility")
     figures["energy_own_plants"] = Figure.with_ends(own.known, own.unit, own.ends, "estimate", grid.sources)
-    for name, kwh in bought.energy_facility_kwh.items():
+    for name, by_plants in bought.energy_facility_kwh.items():
+        kwh = float((by_plants * span.duration_h).sum())
         figures[f"energy_{name}_of_plants"] = Figure(kwh, "kWh_facility", status="estimate", sources=(bought.source,))
     return grid, (drawn / share if share > 0.0 else by_hour)
 

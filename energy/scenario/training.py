@@ -280,8 +280,8 @@ def _modelled_overhead(request: Request, power_chip_w: float, cooling: str | Non
     return banded(value, low, high, "kWh_it/kWh_chip", "estimate", (named,))
 
 
-def _overhead(scenario: Scenario, request: Request, power_chip_w: float) -> Figure | None:
-    """Return the node overhead as given, as modelled where that is asked for, or 1 at a plug; None: not said.
+def overhead_given(scenario: Scenario) -> float | str | None:
+    """Return the node overhead as given, ``modelled`` where that is asked for, or 1 at a plug; None: not said.
 
     Raises
     ------
@@ -300,11 +300,17 @@ def _overhead(scenario: Scenario, request: Request, power_chip_w: float) -> Figu
                 f"--node-overhead {said}: the watts of {scenario.system.chip} are those of a system at its plug, so "
                 "nothing comes on top: leave it out."
             )
-        said = 1.0
+        return 1.0
+    return said
+
+
+def _overhead(scenario: Scenario, request: Request, power_chip_w: float) -> Figure | None:
+    """Return the node overhead as a figure; None: not said."""
+    said = overhead_given(scenario)
     if said is None:
         return None
     if isinstance(said, str):
-        return _modelled_overhead(request, power_chip_w, cooling)
+        return _modelled_overhead(request, power_chip_w, scenario.system.cooling)
     return banded(said, said, said, "kWh_it/kWh_chip", "given", ("node overhead given in the scenario",))
 
 
