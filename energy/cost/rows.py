@@ -1,6 +1,6 @@
 """Many training runs of one model on one chip at once: sizes as arrays, everything else as one request says.
 
-What :func:`energy.cost.training.plan` and :func:`energy.cost.estimates.estimate` do for one request, for arrays of them:
+What :func:`energy.cost.training.plan` and :func:`energy.cost.estimates.estimate` do for one request, for arrays:
 the layouts of all rows stand in one array, each row keeps the fastest that fits, and the step times of what was kept
 are computed together. Rows that cannot run have a reason and no numbers.
 """

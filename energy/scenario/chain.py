@@ -265,8 +265,8 @@ def _add_cost(
     hours = figures["chip_hours"].times(factor, "h")
     if money.kind != "owned":
         usd = money.cost.value / hours.value[0]
-        if "prices.chip_hour" in mine:
-            usd = usd * mine["prices.chip_hour"] / mine["prices.chip_hour"][0]
+        if "prices.chip_hour" in mine and scenario.prices.chip_hour_usd is not None:
+            usd = usd * mine["prices.chip_hour"] / scenario.prices.chip_hour_usd
         figures["cost"] = hours.times(usd, "USD")
         return
     watts, facility = figures["power_per_chip"], figures["energy_facility"].value
