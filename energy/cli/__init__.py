@@ -24,6 +24,7 @@ from energy.cli import (
     spread,
     sql,
     supply,
+    sweep,
     validate,
     when,
 )
@@ -47,6 +48,7 @@ ROOMS = (
     grid,
     sql,
     estimate,
+    sweep,
     compare,
     facility,
     supply,
@@ -64,6 +66,7 @@ ORDER = (
     "explain",
     "serve",
     "estimate",
+    "sweep",
     "compare",
     "when",
     "facility",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,7 +191,28 @@ class SiteRatios:
     warnings: tuple[str, ...]
 
 
-def ratios_by_hour(design: Design, weather: WeatherYear, hours: NDArray[np.datetime64]) -> SiteRatios:
+class YearFigures(NamedTuple):
+    """Annual figures of a facility in its weather, and their range: what the range of its hours is taken from."""
+
+    bounds: AnnualRange
+    year: Annual
+
+
+def year_figures(design: Design, weather: WeatherYear) -> YearFigures:
+    """Return annual figures and their range, for several calls of :func:`ratios_by_hour`.
+
+    Raises
+    ------
+    FacilityError
+        The design cannot be computed.
+
+    """
+    return YearFigures(annual_range(design, weather), facility_year(design, weather).annual)
+
+
+def ratios_by_hour(
+    design: Design, weather: WeatherYear, hours: NDArray[np.datetime64], of_year: YearFigures | None = None
+) -> SiteRatios:
     """Return PUE and WUE with low and high for hours of any years.
 
     Parameters
@@ -202,6 +223,8 @@ def ratios_by_hour(design: Design, weather: WeatherYear, hours: NDArray[np.datet
         Each hour takes its own weather where the source has it, else that of its month, day and hour.
     hours : array of datetime64, shape (n,)
         Starts of UTC hours.
+    of_year : YearFigures, optional
+        Of :func:`year_figures` for the same facility and weather, where they are known already.
 
     Returns
     -------
@@ -220,8 +243,7 @@ def ratios_by_hour(design: Design, weather: WeatherYear, hours: NDArray[np.datet
     """
     if np.ndim(design.it_load) != 0:
         raise FacilityError(f"{design.name}: for PUE by hour of any year give it_load as one fraction.")
-    bounds = annual_range(design, weather)
-    year = facility_year(design, weather).annual
+    bounds, year = of_year or year_figures(design, weather)
     there = facility_year(design, weather.at(hours))
     missing = np.isnan(there.pue) | np.isnan(there.wue_withdrawn_l_per_kwh_it)
     if missing.any():

@@ -6,9 +6,11 @@ Rows differ in numbers (:data:`VARIED`); everything else is one scenario's. The 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +33,7 @@ Numbers = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 #: Sizes of the engine: key of the scenario -> field of the request.
-_SIZES = {
+SIZES = {
     "system.chips": "chips",
     "work.sequence_length": "sequence_length",
     "work.global_batch": "global_batch_size",
@@ -46,7 +48,7 @@ _SIZES = {
 }
 #: Keys whose numbers may differ from row to row without a pass of their own.
 VARIED = (
-    *_SIZES,
+    *SIZES,
     "work.tokens",
     "work.chip_hours",
     "system.power_per_chip",
@@ -84,7 +86,7 @@ class Chain:
     not_told: dict[str, str]
 
 
-def chain(scenario: Scenario, varied: Varied, folder: Path = Path()) -> Chain:
+def chain(scenario: Scenario, varied: Varied, folder: Path = Path(), groups: NDArray[np.intp] | None = None) -> Chain:
     r"""Return what many rows of one scenario take.
 
     Parameters
@@ -95,6 +97,8 @@ def chain(scenario: Scenario, varied: Varied, folder: Path = Path()) -> Chain:
         Key of :data:`VARIED` -> number of each row, in the unit of its field.
     folder : Path
         Where the files lie that the scenario names.
+    groups : array of int, shape (n,), optional
+        Rows of one number have equal sizes, so that the cost engine answers them once.
 
     Returns
     -------
@@ -119,17 +123,16 @@ def chain(scenario: Scenario, varied: Varied, folder: Path = Path()) -> Chain:
     figures: dict[str, Column] = {}
     is_given = scenario.work.chip_hours is not None and scenario.system.power_per_chip_w is not None
     if is_given:
-        rows, layout, reasons = np.arange(n), {}, {}
+        rows, known, layout, in_step, reasons = _Engine(np.arange(n), {}, {}, np.ones(n), {})
     else:
-        sizes = {field: varied[key] for key, field in _SIZES.items() if key in varied}
-        found = answers(request, sizes or {"chips": np.full(n, request.chips)})
-        rows, reasons = found.rows, found.reasons
-        layout = {name: getattr(found.layouts, field) for name, field in LAYOUT.items()} if len(rows) else {}
+        sizes = {field: varied[key] for key, field in SIZES.items() if key in varied}
+        rows, known, layout, in_step, reasons = _engine_rows(scenario, request, sizes, n, groups)
+    figures |= known  # a copy: what is kept stays as it is
     mine = {key: values[rows] for key, values in varied.items()}
     if not len(rows):
         return Chain(rows, {}, {}, reasons, {})
     if not is_given:
-        _add_engine(figures, found, request, scenario, mine)
+        _add_time(figures, request, scenario, mine, in_step)
     _add_given(figures, scenario, request, mine)
     not_told: dict[str, str] = {}
     if "chip_hours" in figures:
@@ -137,15 +140,79 @@ def chain(scenario: Scenario, varied: Varied, folder: Path = Path()) -> Chain:
     return Chain(rows, figures, layout, reasons, not_told)
 
 
+class _Engine(NamedTuple):
+    """What the cost engine and the power model say of rows."""
+
+    rows: Rows
+    figures: dict[str, Column]
+    layout: dict[str, Numbers]
+    tokens_per_step: Numbers
+    reasons: dict[int, str]
+
+
+#: Answers of the engine that are kept for the next template or the next move of a slider, the oldest first.
+_KEPT: OrderedDict[tuple[object, ...], _Engine] = OrderedDict()
+_MOST_KEPT = 8
+_NOT_OF_THE_ENGINE = {"tokens", "chip_hours", "power_per_chip_w", "node_overhead", "cooling"}
+
+
+def _engine_rows(
+    scenario: Scenario, request: Request, sizes: Varied, n: int, groups: NDArray[np.intp] | None
+) -> _Engine:
+    """Return the engine's answer of each row: rows of a group are answered once."""
+    if not sizes:
+        groups = np.zeros(n, dtype=np.intp)
+    if groups is None:
+        return _engine(scenario, request, sizes, n)
+    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    if len(first) == n:
+        return _engine(scenario, request, sizes, n)
+    found = _engine(scenario, request, {name: values[first] for name, values in sizes.items()}, len(first))
+    place = np.full(len(first), -1, dtype=np.intp)
+    place[found.rows] = np.arange(len(found.rows))
+    at = place[group.ravel()]
+    rows = np.flatnonzero(at >= 0)
+    where = at[rows]
+    reasons = {row: found.reasons[int(group.ravel()[row])] for row in np.flatnonzero(at < 0).tolist()}
+    return _Engine(
+        rows,
+        {name: column[where] for name, column in found.figures.items()},
+        {name: values[where] for name, values in found.layout.items()},
+        found.tokens_per_step[where],
+        reasons,
+    )
+
+
+def _engine(scenario: Scenario, request: Request, sizes: Varied, n: int) -> _Engine:
+    parts = (
+        scenario.work.model_dump_json(exclude=_NOT_OF_THE_ENGINE),
+        scenario.system.model_dump_json(exclude=_NOT_OF_THE_ENGINE),
+        scenario.software.model_dump_json(),
+    )
+    key = (*parts, scenario.dates.year, *((name, values.tobytes()) for name, values in sizes.items()))
+    if key in _KEPT:
+        _KEPT.move_to_end(key)
+        return _KEPT[key]
+    found = answers(request, sizes or {"chips": np.full(n, request.chips)})
+    layout = {name: getattr(found.layouts, field) for name, field in LAYOUT.items()}
+    figures = _of_the_engine(found, request, sizes) if len(found.rows) else {}
+    made = _Engine(found.rows, figures, layout, found.layouts.tokens_per_step, found.reasons)
+    if scenario.work.config is None:  # a file may be written anew
+        _KEPT[key] = made
+    while len(_KEPT) > _MOST_KEPT:
+        _KEPT.popitem(last=False)
+    return made
+
+
 def _of(varied: Varied, key: str, common: float | None, count: int) -> Numbers:
     """Return the number of each row: its own, or the one of all."""
     return varied[key] if key in varied else np.full(count, np.nan if common is None else common)
 
 
-def _add_engine(figures: dict[str, Column], found: Answers, request: Request, scenario: Scenario, mine: Varied) -> None:
-    """Add time, rates, memory and watts of the cost engine and the power model."""
-    count = len(found.rows)
-    chips = _of(mine, "system.chips", request.chips, count)
+def _of_the_engine(found: Answers, request: Request, sizes: Varied) -> dict[str, Column]:
+    """Return rates, memory and watts of the cost engine and the power model."""
+    figures: dict[str, Column] = {}
+    chips = sizes["chips"][found.rows] if "chips" in sizes else np.full(len(found.rows), request.chips)
     step = figures["step_time"] = Column(found.step_s, "s", found.step_ends_s)
     in_step = found.layouts.tokens_per_step
     figures["throughput"] = step.over(in_step, "token/s")
@@ -155,10 +222,6 @@ def _add_engine(figures: dict[str, Column], found: Answers, request: Request, sc
     by_model = found.model_flop_utilisation * found.step_s * found.peak_flop_per_s / 1e12
     figures["model_flop_rate_per_chip"] = step.over(by_model, "TFLOP/s")
     figures["memory_per_chip"] = Column(found.memory_bytes, "byte", found.memory_ends_bytes).times(2.0**-30, "GiB")
-    if scenario.work.tokens is not None:
-        steps = _of(mine, "work.tokens", scenario.work.tokens, count) / in_step
-        figures["training_time"] = step.times(steps / 86400.0, "day")
-        figures["chip_hours"] = step.times(steps * chips / 3600.0, "h")
     watts = profile_power(
         request.chip,
         found.profile,
@@ -168,6 +231,17 @@ def _add_engine(figures: dict[str, Column], found: Answers, request: Request, sc
     )
     ends = (watts.power_chip_low80_w, watts.power_chip_high80_w, watts.power_chip_low_w, watts.power_chip_high_w)
     figures["power_per_chip"] = Column(watts.power_chip_w, "W_chip/chip", ends)
+    return figures
+
+
+def _add_time(figures: dict[str, Column], request: Request, scenario: Scenario, mine: Varied, in_step: Numbers) -> None:
+    """Add the time of whole runs, where their tokens are told."""
+    if scenario.work.tokens is None:
+        return
+    chips = _of(mine, "system.chips", request.chips, len(in_step))
+    steps = _of(mine, "work.tokens", scenario.work.tokens, len(in_step)) / in_step
+    figures["training_time"] = figures["step_time"].times(steps / 86400.0, "day")
+    figures["chip_hours"] = figures["step_time"].times(steps * chips / 3600.0, "h")
 
 
 def _add_given(figures: dict[str, Column], scenario: Scenario, request: Request, mine: Varied) -> None:

@@ -6,7 +6,9 @@ run stands as their mean. Nothing is assumed: what the scenario does not name ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,8 @@ from energy.scenario.specification import Scenario, Site
 
 if TYPE_CHECKING:
     from energy.facility.design import LiquidDesign
+    from energy.facility.results import YearFigures
+    from energy.ledger.site_facility import SiteFacility
 
 Numbers = NDArray[np.float64]
 Hours = NDArray[np.datetime64]
@@ -133,22 +137,56 @@ def _same(value: float, count: int) -> Ends:
 
 def _modelled(site: Site, span: Span | None, folder: Path) -> Ratios:
     from energy.facility.results import ratios_by_hour
-    from energy.ledger.site_facility import site_facility
 
     if span is None:
         raise ScenarioError("site.facility is computed by the hour: give dates.start or dates.year (--year).")
-    name = site.facility if isinstance(site.facility, str) else "site"
     try:
-        found = site_facility(name, site.facility, site.weather, folder, "site")
+        found, of_year = _facility(site, folder)
     except SiteFileError as error:
         raise ScenarioError(str(error).replace("the ledger's folder", "the folder of the scenario")) from None
-    hours = ratios_by_hour(found.design, found.weather, span.start_utc)
+    hours = ratios_by_hour(found.design, found.weather, span.start_utc, of_year)
     own = bool(hours.own_weather.all())
     water = {"withdrawn": hours.wue_withdrawn_l_per_kwh_it, "consumed": hours.wue_consumed_l_per_kwh_it}
     load = "PUE and water by hour are those of the facility as a whole, at the load that its design names."
     notes = [load, *hours.warnings]
     source = found.source(own_weather=own)
     return Ratios(hours.pue, water, "estimate", source, tuple(notes), _server_cooling(found.design.liquid))
+
+
+#: Worked facilities with their weather that are kept for the next scenario, the oldest first.
+_KEPT: OrderedDict[str, tuple[SiteFacility, YearFigures]] = OrderedDict()
+_MOST_KEPT = 32
+
+
+def _facility(site: Site, folder: Path) -> tuple[SiteFacility, YearFigures]:
+    """Return a facility in its weather with its year; those that no file holds, which may be written anew, are kept."""
+    from energy.facility.results import year_figures
+    from energy.ledger.site_facility import site_facility
+
+    key = json.dumps([site.facility, site.weather], sort_keys=True, default=str)
+    if key in _KEPT:
+        _KEPT.move_to_end(key)
+        return _KEPT[key]
+    name = site.facility if isinstance(site.facility, str) else "site"
+    place = site_facility(name, site.facility, site.weather, folder, "site")
+    found = place, year_figures(place.design, place.weather)
+    if not any(_is_file(text, folder) for text in _texts([site.facility, site.weather])):
+        _KEPT[key] = found
+        while len(_KEPT) > _MOST_KEPT:
+            _KEPT.popitem(last=False)
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
+
+
+def _is_file(text: str, folder: Path) -> bool:
+    return "." in text and (folder / text).is_file()
 
 
 def _server_cooling(loop: LiquidDesign | None) -> str:

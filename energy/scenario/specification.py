@@ -256,6 +256,18 @@ def parse_scenario(
     return _checked(data, file_name, overrides or {})
 
 
+def parse_keys(data: Mapping[str, Any], file_name: str = "scenario") -> Scenario:
+    """Check the keys of a scenario that were read already; see :func:`read_scenario`.
+
+    Examples
+    --------
+    >>> parse_keys({"work": {"model": "Llama 3.1 8B"}, "system": {"chip": "H100 SXM", "chips": 8}}).system.chips
+    8.0
+
+    """
+    return _checked(dict(data), file_name, {})
+
+
 def scenario_of(overrides: Mapping[str, tuple[Any, str]]) -> Scenario:
     """Return the scenario of flags alone; see :func:`read_scenario`.
 

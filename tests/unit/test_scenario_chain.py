@@ -132,7 +132,7 @@ def test_rows_take_the_hours_of_their_own_time(hours: list[float], supply: bool,
     "kind",
     [
         "{kind: owned, purchase: 30000 USD/chip, electricity: 0.1 USD/kWh}",
-        "{kind: spot, chip_hour: 1 USD/chip/h, interruptions_per_day: 0.05, checkpoint_rate: 9 GB/s, restart_time: 9 s}",
+        "{kind: spot, chip_hour: 1 USD/chip/h, interruptions_per_day: 0.1, checkpoint_rate: 9 GB/s, restart_time: 9 s}",
     ],
 )
 def test_money_of_rows_is_that_of_runs(kind: str):
