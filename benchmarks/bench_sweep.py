@@ -110,7 +110,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         sweep = parse_sweep(CASES["axes beyond the engine"])
         _, seconds = timed(sweep, Path(folder) / "rows.parquet")
-        print(f"{'the same, written as Parquet':40}{len(sweep):>9,} rows{'':16}{seconds:8.2f} s{len(sweep) / seconds:>12,.0f}/s")
+        rate = len(sweep) / seconds
+        print(f"{'the same, written as Parquet':40}{len(sweep):>9,} rows{'':16}{seconds:8.2f} s{rate:>12,.0f}/s")
 
 
 if __name__ == "__main__":

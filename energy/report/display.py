@@ -53,6 +53,12 @@ UNITS: dict[str, UnitWords] = {
     "L/kWh_it": UnitWords(words="L/kWh", decimals=2),
     "USD": UnitWords("USD"),
     "km": UnitWords(words="km", decimals=0),
+    "s": UnitWords(words="s", decimals=2),
+    "day": UnitWords(words="days", decimals=1),
+    "token/s": UnitWords(words="tokens/s", decimals=0),
+    "TFLOP/s": UnitWords(words="TFLOP/s", decimals=0),
+    "GiB": UnitWords(words="GiB", decimals=1),
+    "J_chip/token": UnitWords(words="J/token", decimals=3),
 }
 
 

@@ -84,7 +84,7 @@ class Sweep:
 
 
 def with_keys(base: Mapping[str, Any], moved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a scenario with others in their place.
+    """Return the keys of a scenario with others in their place; None takes a key away.
 
     Examples
     --------
@@ -97,7 +97,9 @@ def with_keys(base: Mapping[str, Any], moved: Mapping[str, Any]) -> dict[str, An
         section, _, key = place.partition(".")
         if key:
             part = whole.setdefault(section, {})
-            if isinstance(part, dict):
+            if isinstance(part, dict) and value is None:
+                part.pop(key, None)
+            elif isinstance(part, dict):
                 part[key] = value
         else:
             whole[section] = value

@@ -28,6 +28,7 @@ MENU: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("report.py", "Report", "report"),
         ("sql.py", "SQL", "sql"),
     ),
+    "What if": (("scenario.py", "Scenario", "scenario"),),
     "Place and power": (
         ("site.py", "Site", "site"),
         ("supply.py", "Supply", "supply"),
