@@ -17,13 +17,19 @@ from energy.units import Quantity, quantity, takes
 _PER_KWH_GENERATION = "gCO2e/kWh_generation"
 
 
-def upstream_of_fuel(name: str, volume: Quantity) -> tuple[Quantity, Upstream]:
-    """Return activity A: well to tank of a liquid fuel that was bought, and the factor used (United Kingdom, 2025).
+def upstream_of_fuel(name: str, amount: Quantity) -> tuple[Quantity, Upstream]:
+    """Return activity A: well to tank of a fuel that was bought, and the factor used (United Kingdom, 2025).
+
+    Parameters
+    ----------
+    name : str
+        Fuel of the catalogue.
+    amount : Quantity, L or kWh (heat, higher heating value)
 
     Raises
     ------
     FactorError
-        The fuel has no factor per litre.
+        The fuel has no factor per litre, or none per heat.
 
     Examples
     --------
@@ -32,8 +38,10 @@ def upstream_of_fuel(name: str, volume: Quantity) -> tuple[Quantity, Upstream]:
     (624.09, ('desnz_2025',))
 
     """
-    row = upstream(name, "well to tank", "L")
-    return (volume * quantity(row.value_kgco2e_per_unit, "kgCO2e/L")).to("kgCO2e"), row
+    is_heat = amount.dimensionality == quantity(1.0, "kWh").dimensionality
+    row = upstream(name, "well to tank", "kWh HHV" if is_heat else "L")
+    per = "kgCO2e/kWh" if is_heat else "kgCO2e/L"
+    return (amount * quantity(row.value_kgco2e_per_unit, per)).to("kgCO2e"), row
 
 
 @takes(

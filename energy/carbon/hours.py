@@ -83,6 +83,10 @@ class GridHours:
         Share of the hours with values that the publisher estimated; None where the file does not say.
     notes : tuple of str
         What a reader must know.
+    first_line : array of int, shape (n,), or None
+        Line of the file at which each hour begins; 0 where no row is in it. None: the reader does not tell.
+    refused : tuple of (int, str)
+        Line and reason of each hour with rows whose time or value cannot be told.
     """
 
     zone: str
@@ -96,6 +100,8 @@ class GridHours:
     gaps: HourGaps
     estimated_fraction: float | None
     notes: tuple[str, ...]
+    first_line: NDArray[np.int64] | None = None
+    refused: tuple[tuple[int, str], ...] = ()
 
     @property
     def unknown_hours(self) -> int:
@@ -126,11 +132,14 @@ class GridHours:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OnHours:
-    """Rows put on whole hours: ``values`` has the shape (columns, n)."""
+    """Rows put on whole hours: ``values`` has the shape (columns, n); ``is_partial`` and ``is_conflicting`` (n,)."""
 
     hour_utc: Hours
     values: Numbers
     gaps: HourGaps
+    is_partial: NDArray[np.bool_]
+    is_conflicting: NDArray[np.bool_]
+    first_line: NDArray[np.int64] | None = None
 
 
 def on_hours(start_ms: ArrayLike, duration_ms: ArrayLike | None, values: ArrayLike) -> OnHours:
@@ -182,9 +191,12 @@ def on_hours(start_ms: ArrayLike, duration_ms: ArrayLike | None, values: ArrayLi
     sums = np.vstack([np.bincount(place, weights=row * length, minlength=count) for row in table])
     whole = covered == HOUR_MS
     conflicts = int(np.unique(hour[differs]).size)
-    gaps = HourGaps(int((covered == 0).sum()), int(((covered > 0) & ~whole).sum()), conflicts, repeated)
+    partial = (covered > 0) & ~whole
+    gaps = HourGaps(int((covered == 0).sum()), int(partial.sum()), conflicts, repeated)
     hours = (hour.min() + np.arange(count)).astype("datetime64[h]")
-    return OnHours(hours, np.where(whole, sums / HOUR_MS, np.nan), gaps)
+    conflicting = np.zeros(count, dtype=bool)
+    conflicting[place[differs]] = True
+    return OnHours(hours, np.where(whole, sums / HOUR_MS, np.nan), gaps, partial, conflicting)
 
 
 def _found_length(start: NDArray[np.int64]) -> NDArray[np.int64]:

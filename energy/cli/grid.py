@@ -29,14 +29,12 @@ def grid(
 
     Where a file has generation by technology, the production-based intensity is computed from it, direct and lifecycle.
     """
-    from energy.carbon.hours import intensity_of_mix
     from energy.importers.grid_files import grid_hours, write_hours
+    from energy.importers.grid_ledger import with_intensities
 
-    found = grid_hours(file, file_format, zone, timezone=timezone, boundary=boundary, attribution=attribution)
-    if found.generation_mwh:
-        for each in ("direct", "lifecycle"):
-            if not any((one.boundary, one.attribution) == (each, "production") for one in found.intensity):
-                found, _ = intensity_of_mix(found, each)
+    found = with_intensities(
+        grid_hours(file, file_format, zone, timezone=timezone, boundary=boundary, attribution=attribution)
+    )
     if parquet is not None:
         write_hours(found, parquet)
     if as_json:

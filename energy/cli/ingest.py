@@ -34,6 +34,9 @@ def ingest(
     covers_to: Annotated[str | None, typer.Option(help="... to here; running jobs are counted until then.")] = None,
     host: Annotated[str | None, typer.Option(help="Host of a file that names none.")] = None,
     time: Annotated[str | None, typer.Option(help="When a snapshot without time was taken.")] = None,
+    zone: Annotated[str | None, typer.Option(help="Zone of grid-hours with several or none.")] = None,
+    boundary: Annotated[str | None, typer.Option(help="Of grid-hours without: direct or lifecycle.")] = None,
+    attribution: Annotated[str | None, typer.Option(help="Likewise: production or consumption.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Read files into the ledger: all of them, or nothing.
@@ -55,7 +58,8 @@ def ingest(
     taken = _instant(time, "--time")
     with with_standard_input(files, sys.stdin.buffer) as paths:
         requests = [
-            Request(format_name, path, mapping, site, timezone, start, end, host, taken) for path in files_of(paths)
+            Request(format_name, path, mapping, site, timezone, start, end, host, taken, zone, boundary, attribution)
+            for path in files_of(paths)
         ]
         try:
             results = take_in(ledger, requests, progress=show_progress, reading=reading)

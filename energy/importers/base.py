@@ -96,6 +96,8 @@ class Context:
         ``--host``: the host of a file that names none.
     time : datetime or None
         ``--time``: when a snapshot without time was taken.
+    zone, boundary, attribution : str or None
+        ``--zone``, ``--boundary``, ``--attribution``: of hourly grid data that does not say them.
     notes : list of str
         What the importer wants said about the file.
     """
@@ -108,6 +110,9 @@ class Context:
     host: str | None = None
     time: datetime | None = None
     notes: list[str] = field(default_factory=list)
+    zone: str | None = None
+    boundary: str | None = None
+    attribution: str | None = None
 
 
 class Importer(Protocol):
@@ -166,8 +171,8 @@ def detect(path: Path) -> list[tuple[str, str]]:
         head = read_some(stream, path, HEAD_BYTES)
     found = []
     for name in importer_names():
-        known = known_format(name)
-        reason = known.detect(path, head) if known is not None else None
+        known: Any = importer(name)
+        reason = known.detect(path, head) if hasattr(known, "detect") else None
         if reason is not None:
             found.append((name, reason))
     return found

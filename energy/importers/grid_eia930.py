@@ -96,7 +96,7 @@ def _read(path: Path, asked: Asked) -> GridHours:
     if columns["(Imputed)"]:
         values["imputed"] = np.zeros(table.table.num_rows) if marked is None else marked
     start = utc_ms(table, _TIME, _PATTERN) - HOUR_MS
-    on, found = hours_of(path, start, np.full(start.shape, HOUR_MS), values)
+    on, found = hours_of(path, start, np.full(start.shape, HOUR_MS), values, table.lines)
     share = found.pop("imputed", None)
     known = np.sum([found[name] for name in found], axis=0)
     notes = [f"columns {'adjusted by EIA' if kind else 'as reported'}; stamps are the end of the hour"]

@@ -54,7 +54,7 @@ def _read(path: Path, asked: Asked) -> GridHours:
         values["estimated"] = np.array(
             [text.casefold() in ("true", "1") for text in table.texts(estimated_column)], float
         )
-    on, found = hours_of(path, utc_ms(table, _TIME), None, values)
+    on, found = hours_of(path, utc_ms(table, _TIME), None, values, table.lines)
     intensity = [
         IntensityOfHours(
             boundary,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any
@@ -118,11 +118,12 @@ def _read(path: Path, asked: Asked) -> GridHours:
     has_value = np.any([np.isfinite(one) for one in amounts.values()], axis=0)
     start, length, told = _intervals(table, asked, group, has_value)
     lost = np.unique(start[~told & has_value] // 3_600_000).size
+    untold = table.lines[~told & has_value]
     if long:
-        start, length, columns = _pivot(start[told], length[told], group[told], kinds, amounts[""][told])
+        rows = _pivot(start[told], length[told], group[told], kinds, amounts[""][told], table.lines[told])
     else:
-        start, length, columns = start[told], length[told], {name: one[told] for name, one in columns.items()}
-    return _hours(path, zone, start, length, columns, int(lost))
+        rows = _Rows(start[told], length[told], {name: one[told] for name, one in columns.items()}, table.lines[told])
+    return _hours(path, zone, rows, int(lost), untold.tolist())
 
 
 def _bulk(path: Path, table: TextTable, asked: Asked) -> GridHours:
@@ -135,18 +136,26 @@ def _bulk(path: Path, table: TextTable, asked: Asked) -> GridHours:
         raise InputFileError(f"{path.name}: {code!r} in {_BULK[1]} is none of {', '.join(_MINUTES)}. Nothing was read.")
     length = np.array([_MINUTES[code] for code in codes], dtype=np.int64) * 60_000
     kinds, group = _kinds(table, _BULK[4])
-    columns = _pivot(utc_ms(table, _BULK[0]), length, group, kinds, table.numbers(_BULK[5]))
-    return _hours(path, zone, *columns, 0)
+    rows = _pivot(utc_ms(table, _BULK[0]), length, group, kinds, table.numbers(_BULK[5]), table.lines)
+    return _hours(path, zone, rows, 0)
 
 
-def _hours(
-    path: Path, zone: str, start: Instants, length: Instants, columns: Mapping[str, Numbers], lost: int
-) -> GridHours:
-    present, absent = known_technologies(columns)
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows by time with a column for each production type, and the first line of each."""
+
+    start: Instants
+    length: Instants
+    columns: Mapping[str, Numbers]
+    lines: Instants
+
+
+def _hours(path: Path, zone: str, rows: _Rows, lost: int, untold: Sequence[int] = ()) -> GridHours:
+    present, absent = known_technologies(rows.columns)
     if not present:
         raise InputFileError(f"{path.name}: {zone} has no generation in any row.")
     values = added([(_technology(path, name), one) for name, one in present.items()])
-    on, found = hours_of(path, start, length, values)
+    on, found = hours_of(path, rows.start, rows.length, values, rows.lines)
     gaps = replace(on.gaps, conflicting_hours=on.gaps.conflicting_hours + lost)
     return built(
         path,
@@ -157,6 +166,7 @@ def _hours(
         generation=found,
         gaps=gaps,
         notes=[*_NOTES, *([f"no value in any hour: {', '.join(absent)}"] if absent else [])],
+        untold=untold,
     )
 
 
@@ -180,11 +190,11 @@ def _kinds(table: TextTable, column: str) -> tuple[tuple[str, ...], Instants]:
 
 
 def _pivot(
-    start: Instants, length: Instants, group: Instants, kinds: Sequence[str], amount: Numbers
-) -> tuple[Instants, Instants, dict[str, Numbers]]:
+    start: Instants, length: Instants, group: Instants, kinds: Sequence[str], amount: Numbers, lines: Instants
+) -> _Rows:
     """Return one row for each time (and each repetition of it) with a column for each production type."""
     order = np.lexsort((np.arange(start.size), start, group))
-    start, length, group, amount = start[order], length[order], group[order], amount[order]
+    start, length, group, amount, lines = start[order], length[order], group[order], amount[order], lines[order]
     first = np.concatenate([[True], (np.diff(start) != 0) | (np.diff(group) != 0)])
     rank = np.arange(start.size) - np.flatnonzero(first)[np.cumsum(first) - 1]
     times = np.stack([start, length, rank])
@@ -195,7 +205,9 @@ def _pivot(
     again = np.flatnonzero(rows[2] > 0)
     where = np.searchsorted(rows[0], rows[0][again])
     out[:, again] = np.where(np.isnan(out[:, again]), out[:, where], out[:, again])
-    return rows[0], rows[1], dict(zip(kinds, out, strict=True))
+    first_line = np.full(rows.shape[1], np.iinfo(np.int64).max)
+    np.minimum.at(first_line, place.ravel(), lines)
+    return _Rows(rows[0], rows[1], dict(zip(kinds, out, strict=True)), first_line)
 
 
 def _intervals(table: TextTable, asked: Asked, group: Instants, has_value: Mask) -> tuple[Instants, Instants, Mask]:

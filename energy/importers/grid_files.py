@@ -92,6 +92,33 @@ def grid_hours(
     return _format_of(path, file_format).read(path, asked)
 
 
+def format_name(path: Path) -> str | None:
+    """Return the grid format that a file is of by its header; None where it is none.
+
+    Raises
+    ------
+    InputFileError
+        The file cannot be read.
+    """
+    check_readable(path)
+    if is_parquet(path):
+        return OWN if _is_own(path) else None
+    try:
+        return _format_of(path, None).name
+    except InputFileError:
+        return None
+
+
+def _is_own(path: Path) -> bool:
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    try:
+        return _KEY in (parquet.read_schema(path).metadata or {})
+    except (pa.ArrowException, OSError):
+        return False
+
+
 def _format_of(path: Path, file_format: str | None) -> GridFormat:
     known = grid_formats()
     if file_format is not None:
@@ -212,4 +239,5 @@ def _read_hours(path: Path) -> GridHours:
         gaps=HourGaps(**about["gaps"]),
         estimated_fraction=about["estimated_fraction"],
         notes=tuple(about["notes"]),
+        first_line=np.arange(1, hour.size + 1),
     )

@@ -50,7 +50,7 @@ def _read(path: Path, asked: Asked) -> GridHours:
     values = added([(name, table.numbers(column)) for column, name in _TECHNOLOGIES.items()])
     values["published"] = table.numbers(_INTENSITY)
     start = utc_ms(table, _TIME)
-    on, found = hours_of(path, start, np.full(start.shape, _HALF_HOUR_MS), values)
+    on, found = hours_of(path, start, np.full(start.shape, _HALF_HOUR_MS), values, table.lines)
     published = found.pop("published")
     intensity = IntensityOfHours(
         "direct", "consumption", "average", "CO2 only", "none", UNITS["consumption"], "given", _PUBLISHER, published

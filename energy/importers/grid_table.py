@@ -85,7 +85,9 @@ def _read(path: Path, asked: Asked) -> GridHours:
             f"generation_coal_mwh; it has {', '.join(table.names)}."
         )
     hour_ms = np.full(int(told.sum()), 3_600_000) if made else None
-    on, found = hours_of(path, start[told], hour_ms, {name: one[told] for name, one in values.items()})
+    on, found = hours_of(
+        path, start[told], hour_ms, {name: one[told] for name, one in values.items()}, table.lines[told]
+    )
     present, absent = known_technologies({technology: found[name] for name, (technology, _) in made.items()})
     intensity = [
         IntensityOfHours(
@@ -110,6 +112,7 @@ def _read(path: Path, asked: Asked) -> GridHours:
         intensity=intensity,
         generation=present,
         notes=[f"no value in any hour: {', '.join(absent)}"] if absent else (),
+        untold=table.lines[~told].tolist(),
     )
 
 

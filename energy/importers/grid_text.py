@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from energy.carbon.hours import GridHours, HourGaps, IntensityOfHours, OnHours, on_hours
+from energy.carbon.hours import HOUR_MS, GridHours, HourGaps, IntensityOfHours, OnHours, on_hours
 from energy.errors import FactorError, InputFileError, did_you_mean
 from energy.importers.tabular import header_of, read_batches
 
@@ -165,9 +165,13 @@ def need(path: Path, names: Iterable[str], wanted: Sequence[str], what: str) -> 
 
 
 def hours_of(
-    path: Path, start_ms: Instants, duration_ms: Instants | None, columns: Mapping[str, Numbers]
+    path: Path,
+    start_ms: Instants,
+    duration_ms: Instants | None,
+    columns: Mapping[str, Numbers],
+    lines: Instants | None = None,
 ) -> tuple[OnHours, dict[str, Numbers]]:
-    """Return rows on whole hours, by column.
+    """Return rows on whole hours, by column; with ``lines`` of the rows, the first line of each hour too.
 
     Raises
     ------
@@ -184,7 +188,15 @@ def hours_of(
         found = on_hours(start_ms, duration_ms, np.vstack(list(columns.values())))
     except FactorError as error:
         raise InputFileError(f"{path.name}: {error}") from error
+    if lines is not None:
+        found = replace(found, first_line=_first_lines(start_ms // HOUR_MS, lines, found.hour_utc.size))
     return found, dict(zip(columns, found.values, strict=True))
+
+
+def _first_lines(hour: Instants, lines: Instants, count: int) -> Instants:
+    first = np.full(count, np.iinfo(np.int64).max, dtype=np.int64)
+    np.minimum.at(first, hour - hour.min(), lines)
+    return np.where(first == np.iinfo(np.int64).max, 0, first)
 
 
 def estimated_fraction(estimated: Numbers, known: Numbers) -> float | None:
@@ -241,8 +253,9 @@ def built(
     gaps: HourGaps | None = None,
     estimated: float | None = None,
     notes: Iterable[str] = (),
+    untold: Iterable[int] = (),
 ) -> GridHours:
-    """Return the hours of a file, whose arrays cannot be written."""
+    """Return the hours of a file, whose arrays cannot be written; ``untold`` are lines whose local time is twofold."""
     arrays = {name: np.asarray(values) for name, values in (generation or {}).items()}
     for one in (on.hour_utc, *arrays.values(), *(item.values_gco2e_per_kwh for item in intensity)):
         one.setflags(write=False)
@@ -258,4 +271,33 @@ def built(
         gaps=gaps or on.gaps,
         estimated_fraction=estimated,
         notes=tuple(notes),
+        first_line=on.first_line,
+        refused=tuple(sorted([*_refused(on, [*arrays.values(), *_values(intensity)]), *_untold(untold)])),
     )
+
+
+def _values(intensity: Iterable[IntensityOfHours]) -> list[Numbers]:
+    return [one.values_gco2e_per_kwh for one in intensity]
+
+
+def _untold(lines: Iterable[int]) -> list[tuple[int, str]]:
+    reason = "a local hour that the clocks repeat stands once: whether it is the first or the second cannot be told"
+    return [(int(line), f"{reason}; name it in UTC") for line in lines]
+
+
+def _refused(on: OnHours, columns: Sequence[Numbers]) -> list[tuple[int, str]]:
+    """Return line and reason of each hour that has rows and no value in any column."""
+    if on.first_line is None or not columns:
+        return []
+    unknown = np.isnan(np.vstack(columns)).all(axis=0) & (on.first_line > 0)
+    out = []
+    for place in np.flatnonzero(unknown).tolist():
+        hour = f"hour {on.hour_utc[place]}:00Z"
+        if on.is_conflicting[place]:
+            why = "two rows of one time contradict each other: keep the right one"
+        elif on.is_partial[place]:
+            why = "its rows do not cover 60 minutes: export the whole hour"
+        else:
+            why = "no cell has a value: leave the row out where it is not known"
+        out.append((int(on.first_line[place]), f"{hour}: {why}"))
+    return out

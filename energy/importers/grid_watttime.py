@@ -43,7 +43,9 @@ def _read(path: Path, asked: Asked) -> GridHours:
             f"{path.name}: meta.data_point_period_seconds is {seconds!r}: the length of a row is needed."
         )
     grams = float(quantity(1.0, "lbCO2e/MWh_generation").to("gCO2e/kWh_generation").magnitude)
-    on, found = hours_of(path, start, np.full(start.shape, seconds * 1000), {"value": values * grams})
+    on, found = hours_of(
+        path, start, np.full(start.shape, seconds * 1000), {"value": values * grams}, np.arange(1, start.size + 1)
+    )
     intensity = IntensityOfHours(
         "direct",
         "production",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from energy.carbon.scope2 import FactorHours, SiteZones, factor_hours
+from energy.carbon.scope2 import SiteZones
 from energy.catalogue.chips import Chip, chip
 from energy.catalogue.factors import factor
 from energy.catalogue.profiles import IntensityProfile, all_profiles
@@ -15,10 +15,11 @@ from energy.catalogue.zones import zone
 from energy.errors import FactorError, SiteFileError
 from energy.ledger import attribution
 from energy.ledger.contracts import cover
+from energy.ledger.grid_series import site_factors
 from energy.ledger.hosts import sites_and_hosts
 from energy.ledger.layout import SETTING, bring_up_to_date, layout
 from energy.ledger.other_scopes import fill_other_scopes
-from energy.ledger.periods import ZoneSpan, hours_by_span
+from energy.ledger.periods import ZoneSpan
 from energy.ledger.site_file import FILE_NAME, OWN_READINGS, SiteFile
 from energy.ledger.site_hours import fill_site_hours
 from energy.ledger.site_supply import fill_supply_hours
@@ -275,20 +276,13 @@ def zones_of(site_file: SiteFile, site_id: str, span: ZoneSpan) -> SiteZones:
     )
 
 
-def _factors_of(site_file: SiteFile, site_id: str, hours: Any) -> list[FactorHours]:
-    """Return the factors of a site for its hours, each by the zone that the site is in at that hour."""
-    spans = site_file.sites[site_id].zone_spans(site_id)
-    return [
-        item
-        for span, of_span in hours_by_span(site_id, hours, spans)
-        for item in factor_hours(zones_of(site_file, site_id, span), of_span)
-    ]
-
-
 def _factors(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None:
     used: set[str] = set()
+    of_series: dict[str, dict[str, Any]] = {}
     for site_id, hours in _hours_by_site(connection).items():
-        for item in _factors_of(site_file, site_id, hours):
+        told = site_factors(connection, site_file, site_id, hours, partial(zones_of, site_file, site_id))
+        of_series |= {fact["factor_id"]: fact for fact in told.facts}
+        for item in told.items:
             count = item.hours.size
             used.add(item.factor_id)
             insert(
@@ -305,7 +299,7 @@ def _factors(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> None
                     "note": [item.note] * count,
                 },
             )
-    insert_rows(connection, "ref.factor", [_factor_row(factor_id) for factor_id in sorted(used)])
+    insert_rows(connection, "ref.factor", [of_series.get(name) or _factor_row(name) for name in sorted(used)])
 
 
 def _factor_row(factor_id: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from energy.errors import EnergyError, LedgerError
+from energy.ledger.grid_series import series_words
 from energy.ledger.model_check import inside_ranges
 from energy.ledger.reader import Ledger
 from energy.ledger.site_file import FILE_NAME, read_site_file
@@ -316,11 +317,17 @@ def _sites(ledger: Ledger, folder: Path) -> list[Finding]:
     return [Finding("good", line, "") for line in site_lines(ledger)]
 
 
+def _grid_hours(ledger: Ledger, folder: Path) -> list[Finding]:
+    good, amiss = series_words(ledger, read_site_file(folder))
+    return [*(Finding("check", text, "") for text in amiss), *(Finding("good", text, "") for text in good)]
+
+
 _LOOKS = (
     _files,
     _rejects,
     _quarters,
     _sites,
+    _grid_hours,
     _windows,
     _tiers,
     _model,

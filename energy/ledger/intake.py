@@ -14,12 +14,13 @@ from energy.importers import Context, importer
 from energy.importers.base import KnownFormat, detect, known_format
 from energy.importers.mapping import Mapping, load_mapping, match_mapping
 from energy.importers.progress import followed, watched
-from energy.importers.reading_rows import time_text_in_name
 from energy.importers.tabular import header_of
-from energy.importers.text_input import check_readable
 from energy.ledger.build import build, create_schema
 from energy.ledger.fleet import context_of, follow
+from energy.ledger.grid_series import placed
 from energy.ledger.known_jobs import with_chip_counts
+from energy.ledger.requests import GRID_OPTIONS, check_request, told
+from energy.ledger.requests import Request as Request
 from energy.ledger.rows import Counts, append_rows, insert_rejects
 from energy.ledger.site_file import SiteFile, read_site_file
 from energy.ledger.store import Build, next_version, published
@@ -31,6 +32,8 @@ _ROW_TABLES = (
     "raw.host",
     "raw.instrument",
     "raw.delivery_hour",
+    "raw.grid_hour",
+    "raw.fuel_purchase",
     "raw.rejects",
     "raw.batch",
 )
@@ -56,21 +59,6 @@ class Ingested:
     rows_duplicate: int
     first_reject: str
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One file to ingest and how to read it."""
-
-    format: str
-    path: Path
-    mapping: str | None = None
-    site: str | None = None
-    timezone: str | None = None
-    covers_from: datetime | None = None
-    covers_to: datetime | None = None
-    host: str | None = None
-    time: datetime | None = None
 
 
 class _NothingNewError(Exception):
@@ -119,7 +107,7 @@ def ingest(
     folder = Path(folder)
     requests = [replace(request, path=Path(request.path)) for request in requests]
     for request in requests:
-        _check_request(request)
+        check_request(request)
     site_file = read_site_file(folder)
     known = _known(folder, site_file, requests)
     if known is not None:
@@ -145,20 +133,6 @@ def ingest(
 def _leave_if(nothing_new: bool) -> None:
     if nothing_new:
         raise _NothingNewError
-
-
-def _check_request(request: Request) -> None:
-    importer(request.format)
-    check_readable(request.path)
-    for name in ("covers_from", "covers_to"):
-        moment = getattr(request, name)
-        if moment is not None and moment.tzinfo is None:
-            raise InputFileError(f"{request.path.name}: {name} {moment} carries no zone: give it one, such as UTC.")
-    if request.covers_from and request.covers_to and request.covers_from >= request.covers_to:
-        raise InputFileError(
-            f"{request.path.name}: the log's window ends ({request.covers_to:%Y-%m-%dT%H:%M}) before it starts "
-            f"({request.covers_from:%Y-%m-%dT%H:%M}): correct --covers-from and --covers-to."
-        )
 
 
 def _build(work: Build, site_file: SiteFile) -> None:
@@ -235,18 +209,6 @@ _SAME_FILE = (
 )
 
 
-def _told(request: Request) -> str | None:
-    """Return what names the host and time of a snapshot that carries none; None for a format that needs a mapping.
-
-    Answers of two idle hosts, or of one at two times, may be equal byte for byte.
-    """
-    if known_format(request.format) is None:
-        return None
-    time = str(request.time) if request.time is not None else time_text_in_name(request.path.name)
-    told = "" if request.host is None and not time else f"{request.host or ''}\x1f{time}"
-    return hashlib.sha256(told.encode()).hexdigest() if told else ""
-
-
 def _known(folder: Path, site_file: SiteFile, requests: Sequence[Request]) -> list[Ingested] | None:
     """Return the answer without taking the lock where all files are known and nothing was refused or changed."""
     from energy.ledger.reader import Ledger
@@ -262,7 +224,7 @@ def _known(folder: Path, site_file: SiteFile, requests: Sequence[Request]) -> li
         if not setting or setting[0]["key_value"] != digest:
             return None
         for request in requests:
-            found = ledger.rows(_SAME_FILE, [_sha256(request.path), request.format, _told(request)])
+            found = ledger.rows(_SAME_FILE, [_sha256(request.path), request.format, told(request)])
             if not found or found[0]["rows_rejected"]:
                 return None
             results.append(_nothing_new(request, found[0]["batch_id"]))
@@ -283,7 +245,7 @@ def _ingest_one(work: Build, site_file: SiteFile, request: Request) -> Ingested:
     connection = work.connection
     state = request.path.stat()
     digest = _sha256(request.path)
-    same = first_row(connection, _SAME_FILE, [digest, request.format, _told(request)])
+    same = first_row(connection, _SAME_FILE, [digest, request.format, told(request)])
     if same is not None and same[1] == 0:
         return _nothing_new(request, same[0])
     follow(work, site_file)
@@ -377,14 +339,18 @@ def _looks_like(request: Request, *, mostly_refused: bool = False) -> str:
 def _read_as_told(work: Build, site_file: SiteFile, request: Request, batch_id: int) -> _File:
     reader = importer(request.format)
     context = replace(
-        context_of(work.connection, site_file, request.site, request.timezone), host=request.host, time=request.time
+        context_of(work.connection, site_file, request.site, request.timezone),
+        **{name: getattr(request, name) for name in ("host", "time", *GRID_OPTIONS)},
     )
     known = known_format(request.format)
     try:
         if known is not None:
             return _read_known(work, request, batch_id, known, context)
         if hasattr(reader, "shape"):
-            return _read_statement(work, request, batch_id, reader, context)
+            file = _read_statement(work, request, batch_id, reader, context)
+            if request.format == "grid-hours":
+                file.notes += placed(work.connection, site_file, batch_id)
+            return file
         mapping = _mapping(request)
         batches = followed(reader.read(request.path, mapping, context), request.path)
         if request.format == "power":
@@ -414,7 +380,7 @@ def _read_known(work: Build, request: Request, batch_id: int, known: KnownFormat
         from energy.ledger.known_readings import store_known_readings
 
         counts = store_known_readings(work, batches, known.kind, batch_id, context, request.path.name, request.format)
-    file = _File(batch_id, known.name, _told(request) or "", counts, list(context.notes))
+    file = _File(batch_id, known.name, told(request) or "", counts, list(context.notes))
     if known.kind == "jobs" and getattr(known, "is_whole_log", True):
         _set_window(work, request, file)
     return file
@@ -428,7 +394,7 @@ def _read_statement(work: Build, request: Request, batch_id: int, reader: Any, c
     counts = _store_rows(work, batches, request, batch_id, reader.shape)
     if not counts.read:
         raise InputFileError(f"{request.path.name} has a header and no rows: nothing to ingest, nothing was stored.")
-    return _File(batch_id, reader.name, "", counts, list(context.notes))
+    return _File(batch_id, reader.name, told(request) or "", counts, list(context.notes))
 
 
 def _set_window(work: Build, request: Request, file: _File) -> None:

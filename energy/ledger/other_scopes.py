@@ -3,12 +3,15 @@
 Category 3 follows the location-based method. Activity B, what comes before the power station, is reckoned where a
 direct and a lifecycle factor of the same zone and year are held; activity C, the losses on the way, where a lifecycle
 factor and the country's losses (of output) are. Where something is not held the rate is null and says why.
+
+Of a part of a country with direct factors alone (an eGRID subregion) B is the country's, and C is its own combustion
+with that B, or its combustion alone where B is not reckoned. Each note says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +26,14 @@ from energy.carbon.combustion import combustion
 from energy.carbon.greenhouse_gases import leak
 from energy.carbon.lookup import Choice, choose, year_note
 from energy.catalogue.factors import Factor, factors_for
-from energy.catalogue.grid_losses import losses
+from energy.catalogue.grid_losses import Losses, losses
 from energy.catalogue.zones import zone
 from energy.errors import EnergyError, FactorError
 from energy.ledger.contracts import quarter_days
+from energy.ledger.fuel_use import FuelBurnt, fuels_burnt
 from energy.ledger.site_file import SiteFile
 from energy.ledger.tables import insert_rows
-from energy.provenance import Basis, factor_basis, unnamed_mixes
+from energy.provenance import Basis, combine_all, factor_basis, unnamed_mixes
 from energy.units import as_purchased, quantity
 
 if TYPE_CHECKING:
@@ -75,10 +79,18 @@ def upstream_rates(zone_name: str, year: int, policy: str, basis_mix: str) -> tu
     place = zone(zone_name)
     if place.zone_id == "GBR":
         return _printed(year, policy)
+    own, country = place.annual_zone_id, place.country_zone_id
+    if own != country and not _has(own, "lifecycle") and _has(own, "direct"):
+        upstream = _or_reason(UPSTREAM, lambda: _of_country(own, country, year, policy, basis_mix))
+        return upstream, _or_reason(LOSSES, lambda: _losses_of_part(own, upstream, year, policy, basis_mix))
     return (
-        _or_reason(UPSTREAM, lambda: _upstream(place.annual_zone_id, year, policy, basis_mix)),
-        _or_reason(LOSSES, lambda: _losses(place.annual_zone_id, year, policy)),
+        _or_reason(UPSTREAM, lambda: _upstream(own, year, policy, basis_mix)),
+        _or_reason(LOSSES, lambda: _losses(own, year, policy)),
     )
+
+
+def _has(zone_id: str, boundary: str) -> bool:
+    return any(one.boundary == boundary for one in factors_for(zone_id, "location"))
 
 
 def _or_reason(category: str, rate: Callable[[], Rate]) -> Rate:
@@ -89,7 +101,7 @@ def _or_reason(category: str, rate: Callable[[], Rate]) -> Rate:
 
 
 def _held(zone_id: str, year: int, policy: str, boundary: str) -> Choice:
-    if not any(one.boundary == boundary for one in factors_for(zone_id, "location")):
+    if not _has(zone_id, boundary):
         raise FactorError(f"no {boundary} factor of zone {zone_id} is held")
     found = choose(zone_id, "location", year, policy, boundary)
     if found is None:
@@ -120,10 +132,43 @@ def _upstream(zone_id: str, year: int, policy: str, basis_mix: str) -> Rate:
     return Rate(UPSTREAM, float(rate.to("gCO2e").magnitude), bases[0].words, note)
 
 
-def _losses(zone_id: str, year: int, policy: str) -> Rate:
-    whole, lost = _held(zone_id, year, policy, "lifecycle"), losses(zone_id)
+def _of_country(own: str, country: str, year: int, policy: str, basis_mix: str) -> Rate:
+    """Return activity B of a country for a part of it that has no lifecycle factor."""
+    found = _upstream(country, year, policy, basis_mix)
+    return replace(found, note=f"of {country} as a whole, since {own} has no lifecycle factor: {found.note}")
+
+
+def _losses_of_part(own: str, upstream: Rate, year: int, policy: str, basis_mix: str) -> Rate:
+    """Return activity C of a part of a country: its own combustion, with the country's upstream where that is held."""
+    burnt, lost = _held(own, year, policy, "direct"), _losses_held(own, year, policy)
+    rate, bases = quantity(burnt.factor.value, burnt.factor.unit), [_basis(burnt.factor, "direct")]
+    before = upstream.upstream_gco2e_per_kwh_facility
+    words = f"{burnt.factor.factor_id}, combustion alone (upstream {upstream.note})"
+    if before is not None:
+        # the upstream of a kWh generated is the number of the kWh bought: both are the same production-based factors
+        rate, words = rate + quantity(before, "gCO2e/kWh_generation"), f"({burnt.factor.factor_id} + upstream of 3 B)"
+        whole = _held(zone(own).country_zone_id, year, policy, "lifecycle")
+        bases = [_basis(one.factor, "lifecycle") for one in (whole, burnt)]
+    energy = lost_of_output(quantity(1.0, "kWh_facility"), lost.fraction_of_output)
+    found = losses_of_electricity(energy, rate)
+    note = f"{words} x {_loss_words(lost, year)}; {burnt.year_note}"
+    return Rate(LOSSES, float(found.to("gCO2e").magnitude), combine_all(bases, basis_mix).words, note)
+
+
+def _losses_held(zone_id: str, year: int, policy: str) -> Losses:
+    lost = losses(zone_id)
     if (policy == "exact" and lost.year != year) or (policy == "nearest earlier" and lost.year > year):
         raise FactorError(f"losses of {lost.zone_id} are of {lost.year}, which the policy `{policy}` does not allow.")
+    return lost
+
+
+def _loss_words(lost: Losses, year: int) -> str:
+    where = f"{lost.zone_id}, {'; '.join(lost.source)}, {lost.status}"
+    return f"{lost.td_loss_pct_of_output:g} % of output ({where}; {year_note(lost.year, year, 'losses')})"
+
+
+def _losses(zone_id: str, year: int, policy: str) -> Rate:
+    whole, lost = _held(zone_id, year, policy, "lifecycle"), _losses_held(zone_id, year, policy)
     if whole.factor.attribution != "production":
         raise FactorError(f"{whole.factor.factor_id} is per kWh bought, not per kWh generated.")
     energy = lost_of_output(quantity(1.0, "kWh_facility"), lost.fraction_of_output)
@@ -171,7 +216,7 @@ def fill_other_scopes(connection: duckdb.DuckDBPyConnection, site_file: SiteFile
             values = {name: getattr(rate, name) for name in rate.__slots__}
             rows.append({"quarter": quarter, "site_id": site_id} | values)
     insert_rows(connection, "core.upstream_rate", rows)
-    insert_rows(connection, "core.other_emission", list(_scope_1(site_file)))
+    insert_rows(connection, "core.other_emission", list(_scope_1(connection, site_file)))
 
 
 def _rates_of(site_file: SiteFile, site_id: str, quarter: str) -> tuple[Rate, ...]:
@@ -200,20 +245,18 @@ def shares_of_quarters(start: date, end: date) -> dict[str, float]:
     return found
 
 
-def _scope_1(site_file: SiteFile) -> Iterator[dict[str, Any]]:
+def _scope_1(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> Iterator[dict[str, Any]]:
     """Yield the lines of fuels and leaks: spread evenly over the days of their period, owner unallocated."""
     gwp_set = site_file.gwp_set or ""
+    for use in fuels_burnt(connection, site_file):
+        for quarter, share in shares_of_quarters(use.start, use.end).items():
+            part = use.amount * share
+            burnt = combustion(use.fuel, part, gwp_set)
+            note = f"{_stated(burnt.fuel.fuel, part, use.whence)}; {'; '.join(burnt.fuel.source)}"
+            biogenic = float(burnt.biogenic_co2.to("kg").magnitude)
+            yield _line(use.site_id, quarter, "1", COMBUSTION, burnt.emissions, burnt.basis, note, biogenic)
+            yield from _fuel_upstream(use, quarter, part)
     for site_id, site in site_file.sites.items():
-        for use in site.fuels:
-            amount, unit = (use.heat_kwh, "kWh") if use.volume_l is None else (use.volume_l, "L")
-            for quarter, share in shares_of_quarters(use.start, use.end).items():
-                part = quantity((amount or 0.0) * share, unit)
-                burnt = combustion(use.fuel, part, gwp_set)
-                note = f"{burnt.fuel.fuel}, {float(part.magnitude):g} {unit}; {'; '.join(burnt.fuel.source)}"
-                biogenic = float(burnt.biogenic_co2.to("kg").magnitude)
-                yield _line(site_id, quarter, "1", COMBUSTION, burnt.emissions, burnt.basis, note, biogenic)
-                if unit == "L":
-                    yield from _fuel_upstream(site_id, quarter, use.fuel, part)
         for loss in site.refrigerants:
             for quarter, share in shares_of_quarters(loss.start, loss.end).items():
                 part = quantity(loss.lost_kg * share, "kg")
@@ -223,14 +266,18 @@ def _scope_1(site_file: SiteFile) -> Iterator[dict[str, Any]]:
                 yield _line(site_id, quarter, "1", FUGITIVE, lost.emissions, lost.basis, note)
 
 
-def _fuel_upstream(site_id: str, quarter: str, name: str, volume: Any) -> Iterator[dict[str, Any]]:
+def _stated(name: str, part: Any, whence: str) -> str:
+    return f"{name}, {float(part.magnitude):g} {part.units:~}{f', {whence}' if whence else ''}"
+
+
+def _fuel_upstream(use: FuelBurnt, quarter: str, part: Any) -> Iterator[dict[str, Any]]:
     try:
-        emissions, row = upstream_of_fuel(name, volume)
+        emissions, row = upstream_of_fuel(use.fuel, part)
     except EnergyError:
-        return  # the fuel has no factor per litre: a line would state more than is held
+        return  # the fuel has no factor per litre or heat: a line would state more than is held
     basis = Basis(gases="CO2e", gwp_set="AR5")
-    note = f"{row.item}, {float(volume.magnitude):g} L, {row.stage}; {'; '.join(row.source)}"
-    yield _line(site_id, quarter, "3", FUEL_UPSTREAM, emissions, basis, note)
+    note = f"{_stated(row.item, part, use.whence)}, {row.stage}; {'; '.join(row.source)}"
+    yield _line(use.site_id, quarter, "3", FUEL_UPSTREAM, emissions, basis, note)
 
 
 def _line(

@@ -63,6 +63,16 @@ SHAPES = {
         ("cancellation_id", "beneficiary", "claimed_from_utc", "claimed_to_utc"),  # of those that are cancelled later
     ),
     "deliveries": Shape("raw.delivery_hour", ("instrument_id", "hour_utc"), ("energy_facility_mwh",)),
+    "grid-hours": Shape(
+        "raw.grid_hour",
+        ("hour_utc", "grid_zone", "site_id", "boundary", "factor_attribution", "series_kind"),
+        ("intensity_gco2e_per_kwh_generation", "intensity_gco2e_per_kwh_facility", "gases", "gwp_set"),
+    ),
+    "fuel-purchases": Shape(
+        "raw.fuel_purchase",
+        ("document_id", "document_line", "site_id", "fuel", "from_date"),
+        ("to_date", "fuel_volume_l", "fuel_heat_kwh"),
+    ),
     "hosts": Shape("raw.host", ("host", "from_utc"), ("site_id", "chip_id", "installed_chip_count", "to_utc")),
 }
 

@@ -250,8 +250,8 @@ _ALL: list[Field] = [
     ),
     _text("status", "given, catalogue, default, estimate or derived.", STATUSES),
     # --- factors ---
-    _text("factor_id", "Factor of the catalogue."),
-    _text("factor_kind", "location, residual or month-hour profile."),
+    _text("factor_id", "Factor of the catalogue, or of an ingested series of hours."),
+    _text("factor_kind", "location, residual, month-hour profile, or hourly series of an ingested file."),
     Field("factor_year", "INTEGER", None, "Year that the factor describes."),
     _text("boundary", "direct: combustion only; lifecycle: with upstream."),
     _text("factor_attribution", "production: of what a zone generates; consumption: of what it uses."),

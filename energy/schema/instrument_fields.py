@@ -5,6 +5,8 @@ from __future__ import annotations
 from energy.schema.model import Field
 
 INSTRUMENT_KINDS = ("certificate", "contract", "supplier rate")
+SERIES_KINDS = ("average", "marginal")
+PERIOD_KINDS = ("delivery", "use")
 RESULTS = ("passed", "failed", "not applicable", "not stated")
 _CRITERIA = (
     "conveys the direct emission rate",
@@ -32,6 +34,10 @@ def _stated(name: str, meaning: str) -> Field:
 
 def _mwh(name: str, meaning: str, additive: str = "yes") -> Field:
     return Field(name, "DECIMAL(38,12)", "MWh_facility", meaning, additive=additive, minimum=0.0)  # type: ignore[arg-type]
+
+
+def _amount(name: str, unit: str, meaning: str, additive: str = "yes") -> Field:
+    return Field(name, "DOUBLE", unit, meaning, additive=additive, minimum=0.0)  # type: ignore[arg-type]
 
 
 INSTRUMENT_FIELDS: list[Field] = [
@@ -70,6 +76,19 @@ INSTRUMENT_FIELDS: list[Field] = [
         minimum=0.0,
     ),
     Field("biogenic_co2_kg", "DOUBLE", "kg", "CO2 of biomass, outside the scopes.", additive="yes", minimum=0.0),
+    _text("grid_zone", "Grid zone as the file or --zone names it."),
+    _text("series_kind", "average: of all that a zone makes or uses; marginal: of one kWh more.", SERIES_KINDS),
+    _text("document_id", "Invoice or delivery note."),
+    _text("document_line", "Line of the document. Null: the document has one for this fuel and day."),
+    _text("supplier", "Who delivered it, as the document writes it."),
+    _text("fuel", "Fuel of the catalogue."),
+    _text("from_date", "First day that it counts for, as 2026-01-31."),
+    _text("to_date", "Day after the last that it counts for, as 2026-01-31."),
+    _text("period_kind", "delivery: counted on the day of its delivery; use: burnt over the period.", PERIOD_KINDS),
+    _text("unit_given", "Unit as the file writes it."),
+    _amount("amount_given", "", "Amount in the unit of the file.", "no"),
+    _amount("fuel_volume_l", "L", "Volume of the fuel. Null: it was given by mass or heat."),
+    _amount("fuel_heat_kwh", "kWh", "Heat of the fuel by its higher heating value. Null: volume counts."),
     _mwh("offered_facility_mwh", "What no earlier quarter used of it.", "no"),
     _mwh("used_facility_mwh", "What it covers in the quarter."),
     _mwh("left_facility_mwh", "What is left after the quarter: surplus unless a later quarter takes it.", "no"),
@@ -147,6 +166,25 @@ INSTRUMENT_TABLES: tuple[tuple[str, str, str, str, tuple[str, ...], str], ...] =
     ),
 )
 OTHER_SCOPE_TABLES: tuple[tuple[str, str, str, str, tuple[str, ...], str], ...] = (
+    (
+        "raw",
+        "grid_hour",
+        "one intensity of one grid zone in one hour, as ingested",
+        "batch_id! row_number! grid_zone! zone_id site_id hour_utc! boundary! factor_attribution! series_kind! "
+        "intensity_gco2e_per_kwh_generation intensity_gco2e_per_kwh_facility gases! gwp_set! status! publisher!",
+        ("grid_zone", "site_id", "hour_utc", "boundary", "factor_attribution", "series_kind"),
+        "Per kWh generated where it is of production, per kWh bought where it is of consumption; row_number is the "
+        "first line of the hour. site_id: it was told by --site.",
+    ),
+    (
+        "raw",
+        "fuel_purchase",
+        "one line of a fuel invoice or delivery note, as ingested",
+        "batch_id! row_number! document_id! document_line supplier site_id! fuel! from_date! to_date! period_kind! "
+        "amount_given! unit_given! fuel_volume_l fuel_heat_kwh note!",
+        ("document_id", "document_line", "site_id", "fuel", "from_date"),
+        "",
+    ),
     (
         "core",
         "upstream_rate",

@@ -79,6 +79,7 @@ def treatment(row: dict[str, Any]) -> str:
         "residual": "residual mix",
         "location": "grid average",
         "month-hour profile": "profile of month and hour",
+        "hourly series": "ingested hours",
     }
     kind = kinds.get(row["factor_kind"] or "", row["factor_kind"] or "kind not stated")
     year = str(row["factor_year"]) if row["factor_year"] is not None else "year not stated"
