@@ -30,13 +30,14 @@ _CHAIN = (
 )
 
 
-def _form(values: Sequence[float], unit: str) -> ColumnFormat:
+def form_of(values: Sequence[float], unit: str) -> ColumnFormat:
     """Return one prefix and one count of decimals for numbers of a unit."""
     cells = [Cell("", cell.value, cell.unit) for cell in (_cell(value, unit) for value in values)]
     return column_format(Column("value", "", unit), cells, "")
 
 
-def _small(text: str) -> Figure:
+def small(text: str) -> Figure:
+    """Return the title of an axis in the size of its numbers."""
     return {"text": text, "font": {"size": 13}}
 
 
@@ -44,7 +45,8 @@ def _cell(value: float, unit: str) -> Cell:
     return cell_of("", RunFigure(value, unit))
 
 
-def _shown(value: float, form: ColumnFormat) -> str:
+def shown(value: float, form: ColumnFormat) -> str:
+    """Return a number with its unit, as people read it."""
     return f"{plain(value / float(form.factor), form.decimals)}{THIN}{form.unit}".rstrip(THIN)
 
 
@@ -63,7 +65,7 @@ def _bars(
     ink = theme.colours()["surface"]["ink"]
     muted = theme.colours()["surface"]["muted"]
     ends = [(start + max(width, 0.0)) / factor for start, width in zip(starts, widths, strict=True)]
-    said = list(texts) if texts is not None else [_shown(width, form) for width in widths]
+    said = list(texts) if texts is not None else [shown(width, form) for width in widths]
     data: list[Figure] = [
         {
             "type": "bar",
@@ -92,7 +94,7 @@ def _bars(
     layout = {
         "height": _ROW_PX * len(names) + _BASE_PX,
         "showlegend": False,
-        "xaxis": {"showgrid": True, "range": [0, largest * 1.45 or 1.0], "tickvals": marks, "title": _small(form.unit)},
+        "xaxis": {"showgrid": True, "range": [0, largest * 1.45 or 1.0], "tickvals": marks, "title": small(form.unit)},
         "yaxis": names_axis(names),
     }
     charts.draw({"data": data, "layout": layout}, alt, key)
@@ -119,9 +121,9 @@ def waterfall(run: TrainingRun) -> None:
         starts.append(0.0)
         widths.append(run.figures["energy_grid"].known)
         colours.append(theme.colours()["method"]["location"])
-    form = _form(widths, "kWh_facility")
+    form = form_of(widths, "kWh_facility")
     alt = "Bars of energy, each beginning where the one before ends: " + ", ".join(
-        f"{name} {_shown(width, form)}" for name, width in zip(names, widths, strict=True)
+        f"{name} {shown(width, form)}" for name, width in zip(names, widths, strict=True)
     )
     _bars(names, starts, widths, colours, form, f"{alt}.", "scenario.chain")
 
@@ -159,13 +161,13 @@ def memory(run: TrainingRun) -> None:
 def levers(found: Sequence[Lever], result: str, unit: str, middle: float) -> None:
     """Draw how far each input moves the result between the ends of its 95 % range."""
     colours = theme.colours()
-    form = _form([one.result_at_high for one in found] + [middle], unit)
+    form = form_of([one.result_at_high for one in found] + [middle], unit)
     factor = float(form.factor)
     names = [label(one.name) for one in found]
     lows = [min(one.result_at_low, one.result_at_high) / factor for one in found]
     widths = [one.width / factor for one in found]
     texts = [
-        f"{_shown(low * factor, form)} to {_shown((low + width) * factor, form)}"
+        f"{shown(low * factor, form)} to {shown((low + width) * factor, form)}"
         for low, width in zip(lows, widths, strict=True)
     ]
     data: list[Figure] = [
@@ -185,7 +187,7 @@ def levers(found: Sequence[Lever], result: str, unit: str, middle: float) -> Non
     margin = 0.06 * (most - least)
     layout = {
         "height": _ROW_PX * len(names) + _BASE_PX,
-        "xaxis": {"showgrid": True, "range": [least - margin, most + margin], "title": _small(form.unit), "nticks": 6},
+        "xaxis": {"showgrid": True, "range": [least - margin, most + margin], "title": small(form.unit), "nticks": 6},
         "yaxis": names_axis(names),
         "shapes": [line | {"line": {"color": colours["surface"]["ink"], "width": 2}}],
     }

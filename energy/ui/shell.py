@@ -28,7 +28,10 @@ MENU: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("report.py", "Report", "report"),
         ("sql.py", "SQL", "sql"),
     ),
-    "What if": (("scenario.py", "Scenario", "scenario"),),
+    "What if": (
+        ("scenario.py", "Scenario", "scenario"),
+        ("compare.py", "Compare & sweep", "compare"),
+    ),
     "Place and power": (
         ("site.py", "Site", "site"),
         ("supply.py", "Supply", "supply"),
