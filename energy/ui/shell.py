@@ -37,7 +37,10 @@ MENU: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("supply.py", "Supply", "supply"),
         ("grid.py", "Grid", "grid"),
     ),
-    "Evidence": (("catalogue.py", "Catalogue", "catalogue"),),
+    "Evidence": (
+        ("catalogue.py", "Catalogue", "catalogue"),
+        ("validation.py", "Validation", "validation"),
+    ),
 }
 
 

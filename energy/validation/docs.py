@@ -1,4 +1,4 @@
-"""``docs/validation.md`` and its plot, from the suites: ``python -m energy.validation.docs docs``."""
+"""``docs/validation.md``, its plot and the results that ship: ``python -m energy.validation.docs docs``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from energy.catalogue import _tables
+from energy.resources import resource
+from energy.validation.results import FILE, text
 from energy.validation.statistics import Compared, Outcome, document
 from energy.validation.suites import SUITES, run
 
@@ -135,10 +137,11 @@ def plot(outcome: Outcome) -> str:
 
 
 def main(folder: Path) -> None:
-    """Write the page and its plot into a folder."""
+    """Write the page and its plot into a folder, and the results that ship into ``datasets/``."""
     outcomes = [run(name) for name in SUITES]
     (folder / "validation.md").write_text(markdown(outcomes), encoding="utf-8")
     (folder / "validation_training.svg").write_text(plot(outcomes[0]), encoding="utf-8")
+    (resource("datasets") / FILE).write_text(text(outcomes), encoding="utf-8")
 
 
 if __name__ == "__main__":

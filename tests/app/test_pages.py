@@ -12,7 +12,7 @@ from energy.report.numbers import THIN
 from energy.ui.shell import MENU
 
 FILES = [file for entries in MENU.values() for file, _, _ in entries]
-WITHOUT_LEDGER = ("catalogue.py", "compare.py", "grid.py", "scenario.py", "site.py", "supply.py")
+WITHOUT_LEDGER = ("catalogue.py", "compare.py", "grid.py", "scenario.py", "site.py", "supply.py", "validation.py")
 WITH_LEDGER = [file for file in FILES if file not in WITHOUT_LEDGER]
 
 
