@@ -192,3 +192,22 @@ def zone(name: str, *, hint: str | None = None) -> Zone:
 
     """
     return zone_match(name, hint=hint).zone
+
+
+def abroad(place: Zone, other: Zone) -> str:
+    """Say why a zone cannot stand in for a place: its borders may differ, its country may not; empty where it can.
+
+    Examples
+    --------
+    >>> abroad(zone("CAMX"), zone("US-CISO"))
+    ''
+    >>> abroad(zone("DEU"), zone("CAMX"))
+    'CAMX lies in USA, and zone DEU in DEU: name a zone of the same country (energy catalogue zones)'
+
+    """
+    if other.country_zone_id == place.country_zone_id:
+        return ""
+    return (
+        f"{other.zone_id} lies in {other.country_zone_id}, and zone {place.zone_id} in {place.country_zone_id}: name a "
+        "zone of the same country (energy catalogue zones)"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
@@ -24,7 +25,7 @@ from pydantic import (
 from energy.carbon.lookup import POLICIES
 from energy.catalogue.chips import chip, chip_dialects
 from energy.catalogue.profiles import all_profiles
-from energy.catalogue.zones import zone
+from energy.catalogue.zones import abroad, zone
 from energy.errors import BasisError, EnergyError, SiteFileError, did_you_mean
 from energy.facility.pue import PuePeriod
 from energy.importers.yaml_text import parse_yaml, read_text
@@ -401,6 +402,7 @@ def _check(parsed: SiteFile) -> None:
                     f"{where}.hourly_zone: no hours for {name}.{did_you_mean(name, hourly)} "
                     f"Zones with hours: {', '.join(hourly)}."
                 )
+        _check_countries(where, spans)
         if site.boundary not in (None, "direct", "lifecycle"):
             raise SiteFileError(f"{where}.boundary: use direct or lifecycle, got {site.boundary}.")
         stated = (site.node_overhead, *(group.node_overhead for group in site.hosts))
@@ -432,6 +434,15 @@ def _check_values(parsed: SiteFile) -> None:
             f"{FILE_NAME}: default_working_share is a share between 0 and 1; you wrote {stated.least:g} to "
             f"{stated.most:g}."
         )
+
+
+def _check_countries(where: str, spans: Iterable[ZoneSpan]) -> None:
+    """Refuse a residual or hourly zone that lies in another country than the place."""
+    for span in spans:
+        for name in ("residual_zone", "hourly_zone"):
+            other = getattr(span, name)
+            if other is not None and (said := abroad(zone(span.zone), zone(other))):
+                raise SiteFileError(f"{where}.{name}: {said}.")
 
 
 def _check_site_sources(where: str, site_id: str, site: Site) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from energy.carbon.scope2 import FactorHours, SiteZones, factor_hours
 from energy.catalogue import zone
-from energy.catalogue.zones import Zone
+from energy.catalogue.zones import Zone, abroad
 from energy.errors import EnergyError, ScenarioError, SiteFileError, SupplyError
 from energy.importers.yaml_text import parse_yaml, read_text
 from energy.scenario.specification import Scenario, Site
@@ -268,11 +268,8 @@ def _of_the_country(place: Zone, key: str, name: str | None) -> Zone | None:
     if name is None:
         return None
     other = zone(name)
-    if other.country_zone_id != place.country_zone_id:
-        raise ScenarioError(
-            f"site.{key}: {other.zone_id} lies in {other.country_zone_id}, and site.zone {place.zone_id} in "
-            f"{place.country_zone_id}: name a zone of the same country (energy catalogue zones)."
-        )
+    if said := abroad(place, other):
+        raise ScenarioError(f"site.{key}: {said}.")
     return other
 
 

@@ -67,14 +67,14 @@ def test_a_zone_by_name_and_one_open_period_are_the_same(tmp_path):
 
 
 def test_residual_and_hourly_zone_change_with_the_period(tmp_path):
-    zones = "[{zone: RFCE, hourly_zone: US-PJM, to: 2026-01-05T09:00:00Z}, {zone: DEU, residual_zone: FRA, "
+    zones = "[{zone: RFCE, hourly_zone: US-PJM, to: 2026-01-05T09:00:00Z}, {zone: CAMX, residual_zone: RFCE, "
     folder = ledger(tmp_path / "ledger", site(zones + "from: 2026-01-05T09:00:00Z}]"))
     take(folder, "power", power(tmp_path / "p.csv", 8, 9))
     hours = "SELECT method, fact.zone_id FROM core.factor_hour AS h JOIN ref.factor AS fact USING (factor_id) WHERE "
     first = rows(folder, hours + "hour(hour_utc AT TIME ZONE 'UTC') = 8 ORDER BY 1")
     second = rows(folder, hours + "hour(hour_utc AT TIME ZONE 'UTC') = 9 ORDER BY 1")
     assert [row["method"] for row in first] == ["hourly", "location", "market"]
-    assert [(row["method"], row["zone_id"]) for row in second] == [("location", "DEU"), ("market", "FRA")]
+    assert [(row["method"], row["zone_id"]) for row in second] == [("location", "CAMX"), ("market", "RFCE")]
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,11 @@ def test_a_date_is_midnight_of_the_site(timezone, day, before, after):
         ("[{zone: RFCEE}]", "sites.hall: "),
         ("[{zone: RFCE, residual_zone: RFCEE}]", "sites.hall: "),
         ("[{zone: RFCE, hourly_zone: US-CIS}]", "sites.hall.hourly_zone: no hours for US-CIS. Nearest: US-CISO"),
+        ("[{zone: DEU, hourly_zone: US-CISO}]", "sites.hall.hourly_zone: US-CISO lies in USA, and zone DEU in DEU"),
+        (
+            "[{zone: RFCE, to: 2026-01-05}, {zone: DEU, residual_zone: FRA, from: 2026-01-05}]",
+            "residual_zone: FRA lies in FRA",
+        ),
         ("[{zon: RFCE}]", "zon: no such key. Nearest: zone"),
         ("[{from: 2026-02-01}]", "sites.hall.zone.0.zone is missing"),
         ("[{zone: RFCE, from: soon}]", "sites.hall.zone.0.from: is no date"),
