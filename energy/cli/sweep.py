@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def sweep(
     file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="Base scenario, axes, limits.")],
     out: Annotated[Path | None, typer.Option(help="All rows: .parquet or .csv.")] = None,
-    best: Annotated[str, typer.Option(metavar="FIGURE", help="What to have least of.")] = "",
+    best: Annotated[str, typer.Option(metavar="FIGURE", help="What to have least of; or a key that moves.")] = "",
     limit: Annotated[list[str] | None, typer.Option(help="Such as 'cost <= 5e6 USD'; again for more.")] = None,
     pareto: Annotated[str, typer.Option(metavar="A,B", help="Figures of a front, all to be small.")] = "",
     top: Annotated[int, typer.Option(min=1, max=1000, help="Best rows to show.")] = 10,
@@ -36,8 +36,10 @@ def sweep(
 
     said = read_sweep(file)
     front = tuple(name.strip() for name in pareto.split(",") if name.strip())
+    moving = {key for axis in said.axes for key in axis.values}
     for name in (*front, *([best] if best else [])):
-        check_figure(name, "--pareto" if name in front else "--best")
+        if name not in moving:
+            check_figure(name, "--pareto" if name in front else "--best")
     more = tuple(limit_of(text) for text in limit or ())
     said = replace(said, best=best or said.best, limits=(*said.limits, *more), pareto=front or said.pareto)
     done = 0
@@ -66,7 +68,8 @@ def _document(said: Sweep, found: Outcome, top: int) -> dict[str, Any]:
     from energy.scenario.figure_units import UNITS
     from energy.scenario.sweep import moved_of
 
-    shown = [name for name in dict.fromkeys((said.best, *(one.figure for one in said.limits), *said.pareto)) if name]
+    named = dict.fromkeys((said.best, *(one.figure for one in said.limits), *said.pareto))
+    shown = [name for name in named if name in UNITS]  # a key that moves stands among the moved ones
 
     def entry(row: int) -> dict[str, Any]:
         return {"row": row, "moved": moved_of(said, row), "figures": _figures(said, row, shown)}
@@ -84,6 +87,7 @@ def _document(said: Sweep, found: Outcome, top: int) -> dict[str, Any]:
             {"text": one.text, "kept": found.kept.get(one.text, 0), "best_without": found.without.get(one.text)}
             for one in said.limits
         ],
+        "best_value": found.best[0][0] if found.best else None,
         "best": [entry(row) for _, row in found.best],
         "nearest": None if nearest is None else {"over": nearest[0], **entry(nearest[1])},
         "front": [entry(row) for row in found.front[:top].tolist()],
@@ -120,11 +124,10 @@ def _lines(said: Sweep, found: dict[str, Any]) -> list[str]:
 
 def _without(said: Sweep, found: dict[str, Any], limit: dict[str, Any]) -> str:
     """Return how far the best row would move without one limit."""
-    least = limit["best_without"]
-    if said.best is None or least is None or not found["best"]:
+    least, now = limit["best_without"], found["best_value"]
+    if said.best is None or least is None or now is None:
         return ""
-    now = found["best"][0]["figures"][said.best]
-    if now is None or least >= now * (1 - 1e-12):
+    if least >= now * (1 - 1e-12):
         return "; it does not bind"
     return f"; without it {said.best.replace('_', ' ')} would be {least / now - 1:+.1%}"
 

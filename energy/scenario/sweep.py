@@ -7,7 +7,7 @@ places, hours) is a pass of its own. Rows that cannot run stay, with a reason an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ ROWS_AT_ONCE = 50_000
 class Block:
     """Rows of a sweep: their numbers, the place of each on every axis, figures, layout and reasons.
 
-    Columns are of all rows; NaN where a row cannot run or has no such figure.
+    Columns are of all rows; NaN where a row cannot run or has no such figure. ``moved``: numbers of keys that move.
     """
 
     rows: Rows
@@ -42,6 +42,7 @@ class Block:
     layout: Mapping[str, Numbers]
     reasons: Mapping[int, str]
     not_told: Mapping[str, str]
+    moved: Mapping[str, Numbers] = field(default_factory=dict)
 
 
 def blocks(sweep: Sweep, rows_at_once: int = ROWS_AT_ONCE) -> Iterator[Block]:
@@ -75,7 +76,8 @@ def blocks(sweep: Sweep, rows_at_once: int = ROWS_AT_ONCE) -> Iterator[Block]:
                 places[place] = np.full(len(flat), at, dtype=np.intp)
             for place, where in zip(numbers, np.unravel_index(flat, inner) if inner else (), strict=True):
                 places[place] = where
-            yield _block(sweep, tuple(places), numbers, values)
+            moved = {key: values[key][places[place]] for place in numbers for key in sweep.axes[place].values}
+            yield replace(_block(sweep, tuple(places), numbers, values), moved=moved)
 
 
 def _is_numeric(sweep: Sweep, place: int, axis: Axis) -> bool:
@@ -281,7 +283,11 @@ def _take_best(
 
 
 def _value(block: Block, name: str) -> Numbers:
-    return block.figures[name].value if name in block.figures else np.full(len(block.rows), np.nan)
+    """Return a figure of all rows, or the number of a key that moves."""
+    found = block.figures.get(name)
+    if found is not None:
+        return found.value
+    return block.moved[name] if name in block.moved else np.full(len(block.rows), np.nan)
 
 
 def _keeps(block: Block, limit: Limit) -> NDArray[np.bool_]:

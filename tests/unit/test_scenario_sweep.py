@@ -95,6 +95,16 @@ def test_where_no_row_keeps_the_limits_the_nearest_says_by_how_much():
     assert row == 1 and over > 1
 
 
+def test_the_fewest_chips_for_a_deadline_are_found():
+    text = BASE + "axes: {system.chips: [256, 8, 64, 128]}\nlimits: [training_time <= 30 day]\nbest: system.chips"
+    sweep = parse_sweep(text)
+    rows, found = whole(sweep), run(sweep)
+    fewest = min(chips for chips, days in zip((256, 8, 64, 128), rows["training_time"], strict=True) if days <= 30)
+    assert found.best[0][0] == fewest and moved_of(sweep, found.best[0][1]) == {"system.chips": fewest}
+    with pytest.raises(ScenarioError, match=r"system.chip: no such figure"):
+        parse_sweep(text.replace("best: system.chips", "best: system.chip"))
+
+
 def test_rows_that_cannot_run_stay_with_their_reason():
     sweep = parse_sweep(BASE + "axes: {work.model: [Llama 3.1 8B, Llama 3.1 70B], system.chips: [4, 64]}")
     found = run(sweep)

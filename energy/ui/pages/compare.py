@@ -86,7 +86,7 @@ def _rows(filters: PlantFilters, found: SweepFound) -> None:
     known = {name: label(name) for name in found.figures}
     if len(known) < 2:
         return
-    wanted = [name for name in (*found.sweep.pareto, found.sweep.best, *known) if name in known]
+    wanted = [name for name in (*found.sweep.pareto, found.sweep.best, *known) if name is not None and name in known]
     across_usual, up_usual = list(dict.fromkeys(wanted))[:2]
     left, right = row(2)
     with left:
