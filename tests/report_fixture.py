@@ -22,6 +22,7 @@ SQL = Path(__file__).resolve().parents[1] / "energy" / "ledger" / "sql"
 VIEW_ORDER = (
     "energy_hourly",
     "energy_monthly",
+    "site_hourly",
     "emission_lines",
     "emissions_hourly",
     "emissions_monthly",
