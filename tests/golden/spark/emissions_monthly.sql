@@ -1,8 +1,7 @@
 /* Emissions by month, owner, chip and method. */
 /* Each line of energy is read once for all methods, and what is alike in many hours of a site is one small number */
 /* (place_id). Lines are rounded to 12 places as in energy_hourly and emission_lines, as whole trillionths, which sum */
-/* faster and exactly; so sums here and there are equal to the last digit. A method without a factor has no row; */
-/* marginal factors, which few sites have, come from their lines. */
+/* faster and exactly; so sums here and there are equal to the last digit. A method without a factor has no row. */
 WITH ranked AS (
   SELECT
     site.hour_utc,
@@ -268,40 +267,5 @@ GROUP BY
   owner,
   chip_id,
   tier,
-  method,
-  basis
-UNION ALL
-SELECT
-  month,
-  quarter,
-  site_id,
-  owner_kind,
-  owner,
-  chip_id,
-  tier,
-  scope,
-  category,
-  method,
-  basis,
-  CAST(SUM(chip_h) AS DECIMAL(38, 12)) AS chip_h,
-  CAST(SUM(energy_facility_kwh) AS DECIMAL(38, 12)) AS energy_facility_kwh,
-  CAST(SUM(energy_facility_low_kwh) AS DECIMAL(38, 12)) AS energy_facility_low_kwh,
-  CAST(SUM(energy_facility_high_kwh) AS DECIMAL(38, 12)) AS energy_facility_high_kwh,
-  CAST(SUM(emissions_kgco2e) AS DECIMAL(38, 12)) AS emissions_kgco2e,
-  CAST(SUM(emissions_low_kgco2e) AS DECIMAL(38, 12)) AS emissions_low_kgco2e,
-  CAST(SUM(emissions_high_kgco2e) AS DECIMAL(38, 12)) AS emissions_high_kgco2e
-FROM main.emission_lines
-WHERE
-  method = 'marginal'
-GROUP BY
-  month,
-  quarter,
-  site_id,
-  owner_kind,
-  owner,
-  chip_id,
-  tier,
-  scope,
-  category,
   method,
   basis
