@@ -8,6 +8,7 @@ kWh (LHV). Their quotients are the heat contents of that publication.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from energy.catalogue.fuels import Fuel, fuel, upstream
@@ -15,23 +16,29 @@ from energy.errors import FactorError, did_you_mean
 from energy.units import Quantity, quantity
 
 _STAGE, _HHV = "well to tank", "kWh HHV"
-# spelling -> (unit of the table, how many of it)
-_LITRE_OF_GALLON = 3.785411784
-_KWH_OF_MMBTU = 293.07107017
-_SPELT: dict[str, tuple[str, float]] = {
-    **dict.fromkeys(("l", "liter", "litre", "liters", "litres"), ("L", 1.0)),
-    **dict.fromkeys(("gal", "gal us", "us gal", "gallon us", "us gallon", "us gallons"), ("L", _LITRE_OF_GALLON)),
-    **dict.fromkeys(("m3", "m³"), ("m3", 1.0)),
-    **dict.fromkeys(("t", "tonne", "tonnes"), ("t", 1.0)),
-    "kg": ("t", 1e-3),
-    **dict.fromkeys(("mmbtu", "mmbtu hhv"), (_HHV, _KWH_OF_MMBTU)),
-    **dict.fromkeys(("therm", "therms"), (_HHV, _KWH_OF_MMBTU / 10.0)),
-    **{
-        f"{prefix}wh {word}": (f"kWh {value}", scale)
-        for prefix, scale in (("k", 1.0), ("m", 1e3), ("g", 1e6))
-        for word, value in (("hhv", "HHV"), ("gross", "HHV"), ("lhv", "LHV"), ("net", "LHV"))
-    },
-}
+
+
+@cache
+def _spellings() -> dict[str, tuple[str, float]]:
+    """Return what people write: spelling -> unit of the table, and how many of it."""
+    litre_of_gallon = float(quantity(1.0, "gal").to("L").magnitude)
+    kwh_of_mmbtu = float(quantity(1.0, "MMBtu").to("kWh").magnitude)
+    return {
+        **dict.fromkeys(("l", "liter", "litre", "liters", "litres"), ("L", 1.0)),
+        **dict.fromkeys(("gal", "gal us", "us gal", "gallon us", "us gallon", "us gallons"), ("L", litre_of_gallon)),
+        **dict.fromkeys(("m3", "m³"), ("m3", 1.0)),
+        **dict.fromkeys(("t", "tonne", "tonnes"), ("t", 1.0)),
+        "kg": ("t", 1e-3),
+        **dict.fromkeys(("mmbtu", "mmbtu hhv"), (_HHV, kwh_of_mmbtu)),
+        **dict.fromkeys(("therm", "therms"), (_HHV, kwh_of_mmbtu / 10.0)),
+        **{
+            f"{prefix}wh {word}": (f"kWh {value}", scale)
+            for prefix, scale in (("k", 1.0), ("m", 1e3), ("g", 1e6))
+            for word, value in (("hhv", "HHV"), ("gross", "HHV"), ("lhv", "LHV"), ("net", "LHV"))
+        },
+    }
+
+
 _REFUSED = {
     **dict.fromkeys(("kwh", "mwh", "gwh"), "does not say the heating value: write kWh HHV (gross) or kWh LHV (net)"),
     **dict.fromkeys(("gal uk", "uk gal", "gal imp", "imp gal"), "is no US gallon: write 4.54609 L for each"),
@@ -58,6 +65,11 @@ class FuelAmount:
     fuel: Fuel
     amount: Quantity
     note: str
+
+    @property
+    def is_volume(self) -> bool:
+        """Whether the amount is a volume; else it is heat."""
+        return self.amount.dimensionality == quantity(1.0, "L").dimensionality
 
 
 def heat_content(name: str, per_unit: str) -> float:
@@ -158,6 +170,7 @@ def _unit(text: str) -> tuple[str, float]:
     spelt: Any = " ".join(text.casefold().replace("(", " ").replace(")", " ").replace(".", " ").split())
     if spelt in _REFUSED:
         raise FactorError(f"unit {text!r} {_REFUSED[spelt]}.")
-    if spelt not in _SPELT:
-        raise FactorError(f"unit {text!r} is not known: use {UNITS}.{did_you_mean(spelt, _SPELT)}")
-    return _SPELT[spelt]
+    known = _spellings()
+    if spelt not in known:
+        raise FactorError(f"unit {text!r} is not known: use {UNITS}.{did_you_mean(spelt, known)}")
+    return known[spelt]

@@ -114,8 +114,7 @@ def _purchase(line: Line, context: Context, column: str, unit: str | None) -> Pu
     except EnergyError as error:
         raise RowError(str(error).rstrip(".")) from None
     start, end, kind = _period(line)
-    in_litres = found.amount.dimensionality != _heat()
-    amount = float(found.amount.to("L" if in_litres else "kWh").magnitude)
+    amount = float(found.amount.to("L" if found.is_volume else "kWh").magnitude)
     return Purchase(
         line.needed("document_id"),
         line.text("document_line"),
@@ -127,16 +126,10 @@ def _purchase(line: Line, context: Context, column: str, unit: str | None) -> Pu
         kind,
         value,
         said,
-        round(amount, 9) if in_litres else None,
-        None if in_litres else round(amount, 9),
+        round(amount, 9) if found.is_volume else None,
+        None if found.is_volume else round(amount, 9),
         found.note or "as the document states it",
     )
-
-
-def _heat() -> object:
-    from energy.units import quantity
-
-    return quantity(1.0, "kWh").dimensionality
 
 
 def _site(line: Line, context: Context) -> str:

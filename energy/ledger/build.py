@@ -12,7 +12,7 @@ from energy.catalogue.chips import Chip, chip
 from energy.catalogue.factors import factor
 from energy.catalogue.profiles import IntensityProfile, all_profiles
 from energy.catalogue.zones import zone
-from energy.errors import FactorError, SiteFileError
+from energy.errors import FactorError, LedgerError, SiteFileError
 from energy.ledger import attribution
 from energy.ledger.contracts import cover
 from energy.ledger.grid_series import site_factors
@@ -114,6 +114,8 @@ def build(work: Build, site_file: SiteFile) -> None:
     ------
     SiteFileError, FactorError
         A site lacks a PUE or a factor for hours with energy; nothing is published.
+    LedgerError
+        A line has more energy than anything draws.
     """
     connection = work.connection
     for name in _REBUILT:
@@ -133,6 +135,7 @@ def build(work: Build, site_file: SiteFile) -> None:
     _run(connection, "60_energy_hour", {"reading_error": READING_ERROR.fraction, "overshoot": OVERSHOOT})
     hours = _hours_by_site(connection)
     fill_site_hours(connection, site_file, work.folder, hours)
+    _check_lines(connection)
     fill_supply_hours(connection, site_file, work.folder, hours)
     _factors(connection, site_file)
     _run(connection, "70_instruments")
@@ -143,6 +146,32 @@ def build(work: Build, site_file: SiteFile) -> None:
     _run(connection, "80_category_3")
     _settings(connection, site_file, node_sources)
     create_views(connection)
+
+
+#: Views add whole trillionths of kWh and kg in 64 bits, for any factor up to 3,000 g/kWh; it is three gigawatts.
+_MOST_LINE_KWH = 3e6
+_LARGEST_LINE = """
+SELECT line.site_id, line.host, strftime(line.hour_utc AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%MZ') AS hour,
+    line.energy_chip_high_kwh * line.node_overhead_high * place.pue_high AS largest_kwh
+FROM core.energy_hour AS line
+JOIN core.pue_hour AS place ON place.site_id = line.site_id AND place.hour_utc = line.hour_utc
+WHERE largest_kwh > ?
+ORDER BY largest_kwh DESC
+LIMIT 1
+"""
+
+
+def _check_lines(connection: duckdb.DuckDBPyConnection) -> None:
+    """Refuse energy of one owner on one host in one hour that nothing draws: a unit or a counter is wrong."""
+    found = first_row(connection, _LARGEST_LINE, [_MOST_LINE_KWH])
+    if found is not None:
+        site_id, host, hour, largest_kwh = found
+        where = f"site {site_id}" if host is None else f"site {site_id}, host {host}"
+        raise LedgerError(
+            f"{where}, {hour}: {largest_kwh:,.0f} kWh in one hour at the meter (high end), more than "
+            f"{_MOST_LINE_KWH:,.0f}: a unit or a counter is wrong. Correct the file, or its mapping, and ingest it "
+            "again. Nothing was published."
+        )
 
 
 def _run(connection: duckdb.DuckDBPyConnection, name: str, parameters: dict[str, Any] | None = None) -> None:

@@ -35,9 +35,16 @@ if TYPE_CHECKING:
 
 Hours = NDArray[np.datetime64]
 KIND = "hourly series"
-_FACTS = ("boundary", "attribution", "gases", "gwp_set", "status", "publisher")
+_ABOUT = (
+    *("batch_id", "file_name", "grid_zone", "zone_id", "boundary", "factor_attribution", "gases", "gwp_set"),
+    *("status", "publisher"),
+)
 _SERIES = """
 SELECT
+    dense_rank() OVER (
+        ORDER BY series.batch_id, series.grid_zone, series.zone_id, series.factor_attribution, series.gases,
+            series.gwp_set, series.status, series.publisher
+    ) AS part,
     series.batch_id, batch.file_name, series.grid_zone, coalesce(series.zone_id, series.grid_zone) AS zone_id,
     series.boundary, series.factor_attribution, series.gases, series.gwp_set, series.status, series.publisher,
     epoch_ms(series.hour_utc) // 3600000 AS hour,
@@ -213,11 +220,11 @@ def _of_series(
     hours = rows["hour"].astype("datetime64[h]")
     _, first = np.unique(hours, return_index=True)  # rows stand in the order of what is taken first
     first = first[np.isin(hours[first], location.hours)]
-    names = ("batch_id", "file_name", "grid_zone", "zone_id", *_FACTS[:1], "factor_attribution", *_FACTS[2:])
-    keys = list(zip(*(np.asarray(rows[name])[first].tolist() for name in names), strict=True))
-    for key in dict.fromkeys(keys):
-        mine = first[np.array([other == key for other in keys])]
-        yield _series_part(location, dict(zip(names, key, strict=True)), hours[mine], rows["value"][mine])
+    part = rows["part"][first]
+    for number in np.unique(part).tolist():
+        mine = first[part == number]
+        about = {name: np.asarray(rows[name])[mine[:1]].tolist()[0] for name in _ABOUT}
+        yield _series_part(location, about, hours[mine], rows["value"][mine])
 
 
 def _series_part(

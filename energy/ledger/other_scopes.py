@@ -255,7 +255,7 @@ def _scope_1(connection: duckdb.DuckDBPyConnection, site_file: SiteFile) -> Iter
             note = f"{_stated(burnt.fuel.fuel, part, use.whence)}; {'; '.join(burnt.fuel.source)}"
             biogenic = float(burnt.biogenic_co2.to("kg").magnitude)
             yield _line(use.site_id, quarter, "1", COMBUSTION, burnt.emissions, burnt.basis, note, biogenic)
-            yield from _fuel_upstream(use, quarter, part)
+            yield _fuel_upstream(use, quarter, part)
     for site_id, site in site_file.sites.items():
         for loss in site.refrigerants:
             for quarter, share in shares_of_quarters(loss.start, loss.end).items():
@@ -270,14 +270,16 @@ def _stated(name: str, part: Any, whence: str) -> str:
     return f"{name}, {float(part.magnitude):g} {part.units:~}{f', {whence}' if whence else ''}"
 
 
-def _fuel_upstream(use: FuelBurnt, quarter: str, part: Any) -> Iterator[dict[str, Any]]:
+def _fuel_upstream(use: FuelBurnt, quarter: str, part: Any) -> dict[str, Any]:
+    """Return the line of what comes before the fuel; null with the reason where no factor of it is held."""
     try:
         emissions, row = upstream_of_fuel(use.fuel, part)
-    except EnergyError:
-        return  # the fuel has no factor per litre or heat: a line would state more than is held
+    except EnergyError as error:
+        note = f"{_stated(use.fuel, part, use.whence)}, not reckoned: {error}"
+        return _line(use.site_id, quarter, "3", FUEL_UPSTREAM, None, None, note)
     basis = Basis(gases="CO2e", gwp_set="AR5")
     note = f"{_stated(row.item, part, use.whence)}, {row.stage}; {'; '.join(row.source)}"
-    yield _line(use.site_id, quarter, "3", FUEL_UPSTREAM, emissions, basis, note)
+    return _line(use.site_id, quarter, "3", FUEL_UPSTREAM, emissions, basis, note)
 
 
 def _line(
@@ -285,10 +287,10 @@ def _line(
     quarter: str,
     scope: str,
     category: str,
-    emissions: Any,
-    basis: Basis,
+    emissions: Any | None,
+    basis: Basis | None,
     note: str,
-    biogenic: float = 0.0,
+    biogenic: float | None = None,
 ) -> dict[str, Any]:
     return {
         "quarter": quarter,
@@ -297,8 +299,8 @@ def _line(
         "owner": "unallocated",
         "scope": scope,
         "category": category,
-        "basis": basis.words,
-        "emissions_kgco2e": float(emissions.to("kgCO2e").magnitude),
+        "basis": None if basis is None else basis.words,
+        "emissions_kgco2e": None if emissions is None else float(emissions.to("kgCO2e").magnitude),
         "biogenic_co2_kg": biogenic,
         "note": note,
     }

@@ -197,10 +197,11 @@ OTHER_SCOPE_TABLES: tuple[tuple[str, str, str, str, tuple[str, ...], str], ...] 
         "core",
         "other_emission",
         "emissions of one owner in one quarter that are not Scope 2",
-        "quarter! site_id! owner_kind! owner! scope! category! method basis! energy_purchased_facility_kwh "
-        "emissions_kgco2e! biogenic_co2_kg note!",
+        "quarter! site_id! owner_kind! owner! scope! category! method basis energy_purchased_facility_kwh "
+        "emissions_kgco2e biogenic_co2_kg note!",
         (),
-        "Scope 1 has no method; fuels and leaks are spread evenly over the days of their period.",
+        "Scope 1 has no method; fuels and leaks are spread evenly over the days of their period. Null emissions: not "
+        "reckoned, as the note says; null biogenic CO2: the line is none of a combustion.",
     ),
 )
 # name, what one row is, columns

@@ -19,6 +19,8 @@ from tiny_fleet import (
     site,
 )
 
+from energy.errors import LedgerError
+
 DAY = ("2026-01-05 00:00", "2026-01-06 00:00")
 HELD = ("2026-01-05 10:00", "2026-01-05 11:00")
 NOON = "2026-01-05T12:00:00Z"
@@ -261,3 +263,19 @@ def test_every_line_is_in_order_and_none_is_negative(tmp_path):
             if value is not None:
                 assert 0 <= low <= value <= high, line
     assert at("2026-01-05 23:00") == max(line["hour_utc"] for line in lines)
+
+
+@pytest.mark.parametrize("kwh", [1.8e6, 2e7])
+def test_energy_that_nothing_draws_is_refused_and_less_adds_up(tmp_path, kwh):
+    fleet = fleet_of(tmp_path, host("h1", 8))
+    run = job("1", "h1", 8, "2026-01-05 10:00", "2026-01-05 11:00") | {"kwh": kwh}
+    log = fleet.jobs([run], *HELD)
+    if kwh > 1e7:
+        with pytest.raises(LedgerError, match=r"site a, host h1, 2026-01-05T10:00Z: .* more than 3,000,000") as caught:
+            fleet.ingest(log)
+        assert "\n" not in str(caught.value)
+        return
+    fleet.ingest(log)
+    lines = fleet.total("emissions_kgco2e", "method", view="emission_lines")
+    assert fleet.total("emissions_kgco2e", "method", view="emissions_quarterly") == lines
+    assert fleet.total("energy_facility_kwh", view="energy_hourly")["all"] == near(kwh * 1.25 * 1.2)

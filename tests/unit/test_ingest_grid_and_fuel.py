@@ -172,6 +172,18 @@ def test_without_a_set_of_potentials_purchases_are_not_reckoned(tmp_path):
         ingest(made.folder, [Request("fuel-purchases", file)], threads=1)
 
 
+def test_a_fuel_without_an_upstream_factor_has_a_null_line_with_its_reason(fleet, tmp_path):
+    file = tmp_path / "fuel.csv"
+    row = "E1,2026-01-20,,,hall,ethanol,1000,kWh HHV,X"
+    file.write_text(INVOICES.splitlines()[0] + "\n" + row + "\n")
+    ingest(fleet.folder, [Request("fuel-purchases", file)], threads=1)
+    (line,) = fleet.rows("SELECT * FROM core.other_emission WHERE category = '3 A upstream of fuels'")
+    assert line["emissions_kgco2e"] is None and line["basis"] is None and line["biogenic_co2_kg"] is None
+    assert "not reckoned" in line["note"] and "ethanol" in line["note"]
+    (burnt,) = fleet.rows("SELECT * FROM core.other_emission WHERE category = 'stationary combustion'")
+    assert burnt["emissions_kgco2e"] > 0 and burnt["biogenic_co2_kg"] > 0
+
+
 @settings(deadline=None)
 @given(litres=st.floats(0.01, 1e6))
 def test_the_same_volume_in_other_units_is_the_same_amount(litres):
