@@ -20,10 +20,17 @@ from energy.cost.mapping import RECOMPUTE
 from energy.cost.mapping import Mapping as Layouts
 from energy.cost.profile import Profile, profile
 from energy.cost.requests import Request, memory_gb_of, refuse_numbers
-from energy.cost.search import SEARCHED, USUAL_SEQUENCE, mapping_of, options_of
+from energy.cost.search import (
+    MOST_OVER_USUAL,
+    SEARCHED,
+    TOKENS_PER_STEP,
+    USUAL_SEQUENCE,
+    mapping_of,
+    options_of,
+)
 from energy.cost.stack import engine_family, factor_of, stack_family, terms
 from energy.cost.step import Work, kernel_passes, rates, step_time
-from energy.cost.training import defaults, recompute_shares, widened, work_of
+from energy.cost.training import NOT_TOLD_LN, SHARED_SEQUENCE, defaults, recompute_shares, widened, work_of
 
 Numbers = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -32,8 +39,6 @@ Rows = NDArray[np.intp]
 SIZES = ("chips", "sequence_length", "global_batch_size", "data_parallel_size", "expert_imbalance", *SEARCHED[:-1])
 #: Layouts that are looked at together; it bounds the memory.
 _AT_ONCE = 400_000
-#: Below it a run's sequences are too short for ranks that share one.
-_SHARED_SEQUENCE = 16384.0
 NO_LAYOUT = "no layout divides chips, batch and model, or keeps the rules of the sizes that are given"
 NO_MEMORY = "no layout fits in the memory of the chip"
 
@@ -110,7 +115,7 @@ def _filled(request: Request, first: Request, family: str, sizes: Mapping[str, N
     found = defaults(replace(first, context_parallel_size=first.context_parallel_size or 1.0), family, [])
     longest = float(np.max(sizes["sequence_length"])) if "sequence_length" in sizes else found.sequence_length or 0.0
     is_told = request.context_parallel_size is not None or "context_parallel_size" in sizes
-    return found if is_told or longest < _SHARED_SEQUENCE else replace(found, context_parallel_size=None)
+    return found if is_told or longest < SHARED_SEQUENCE else replace(found, context_parallel_size=None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,13 +210,13 @@ def _possible(
     limits = {
         "tensor_parallel_size": t <= np.minimum(max(domain, 8.0), chips),
         "pipeline_parallel_size": p <= chips,
-        "context_parallel_size": (c == 1) | ((c <= chips) & (length / c >= 4096) & (length >= _SHARED_SEQUENCE)),
+        "context_parallel_size": (c == 1) | ((c <= chips) & (length / c >= 4096) & (length >= SHARED_SEQUENCE)),
         "expert_parallel_size": e <= chips,
     }
     for name in is_open:
         good &= limits.get(name, True)
     has_batch = "global_batch_size" in sizes or asked.global_batch_size is not None
-    usual = 2.0**22 / length
+    usual = TOKENS_PER_STEP / length
     with np.errstate(divide="ignore", invalid="ignore"):
         filling = np.maximum(np.round(usual / (b * data)), 4.0 * p) * b * data
         whole = _of(filled, sizes, "global_batch_size", row, np.nan) if has_batch else filling
@@ -239,7 +244,7 @@ def _is_usual(
     np.minimum.at(inside, row[near], whole[near])
     np.minimum.at(least, row[good], whole[good])
     least = np.where(np.isfinite(inside), inside, least)
-    return np.asarray(whole <= 2.0 * np.maximum(usual, least[row]))
+    return np.asarray(whole <= MOST_OVER_USUAL * np.maximum(usual, least[row]))
 
 
 def _work(
@@ -307,9 +312,10 @@ def _is_told(asked: Request, sizes: Mapping[str, Numbers], name: str) -> bool:
 def _spread_ln(asked: Request, sizes: Mapping[str, Numbers], chips: Numbers) -> Numbers:
     """Return what was not told adds to the bands, as :attr:`energy.cost.training.Plan.spread_ln`."""
     layout = not (_is_told(asked, sizes, "tensor_parallel_size") and _is_told(asked, sizes, "pipeline_parallel_size"))
-    found = np.where(layout & (chips > 1), 0.12**2, 0.0)
-    found = found + (0.0 if _is_told(asked, sizes, "micro_batch_size") else 0.10**2)
-    return np.sqrt(found + (0.0 if _is_told(asked, sizes, "sequence_length") else 0.15**2))
+    found = np.where(layout & (chips > 1), NOT_TOLD_LN["layout"] ** 2, 0.0)
+    for name in ("micro_batch_size", "sequence_length"):
+        found = found + (0.0 if _is_told(asked, sizes, name) else NOT_TOLD_LN[name] ** 2)
+    return np.sqrt(found)
 
 
 def _memory(

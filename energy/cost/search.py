@@ -17,10 +17,10 @@ Numbers = NDArray[np.float64]
 
 _SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 #: Sequences of a step where no batch is given: tokens of the usual step of a large run.
-_TOKENS_PER_STEP = 2.0**22
+TOKENS_PER_STEP = 2.0**22
 #: A step of more than so many times the usual tokens, or the tokens that fill the chips, trains another model: such
 #: layouts would win by their batch alone.
-_MOST_OVER_USUAL = 2.0
+MOST_OVER_USUAL = 2.0
 #: Tokens of a sequence where none is told.
 USUAL_SEQUENCE = 4096.0
 
@@ -147,16 +147,16 @@ def _batches(request: Request, p: Numbers, d: Numbers, b: Numbers) -> Numbers:
     """Return the global batch: as given, or a step of the usual number of tokens that fills the pipeline."""
     if request.global_batch_size is not None:
         return np.full(len(d), float(request.global_batch_size))
-    sequences = _TOKENS_PER_STEP / (request.sequence_length or USUAL_SEQUENCE)
+    sequences = TOKENS_PER_STEP / (request.sequence_length or USUAL_SEQUENCE)
     return np.maximum(np.round(sequences / (b * d)), 4.0 * p) * b * d
 
 
 def _is_usual_batch(request: Request, t: Numbers, whole: Numbers, good: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which batches that nobody gave are near the usual one, or the smallest that fills the chips."""
-    usual = _TOKENS_PER_STEP / (request.sequence_length or USUAL_SEQUENCE)
+    usual = TOKENS_PER_STEP / (request.sequence_length or USUAL_SEQUENCE)
     inside = good & (t <= Fabric.of([request.chip]).domain_size[0])
     least = np.min(whole, where=inside if inside.any() else good, initial=np.inf)
-    return np.asarray(whole <= _MOST_OVER_USUAL * max(usual, least))
+    return np.asarray(whole <= MOST_OVER_USUAL * max(usual, least))
 
 
 def mapping_of(request: Request, family: str, columns: Numbers, sequence_length: Numbers | None = None) -> Mapping:

@@ -40,6 +40,10 @@ Numbers = NDArray[np.float64]
 #: A 95 % band over an 80 % band of the same normal errors.
 WIDE_OVER_NARROW = 1.53
 _NORMAL_80 = 1.2816
+#: Half width of the 80 % band of ln time that each thing adds which is not told.
+NOT_TOLD_LN = {"layout": 0.12, "micro_batch_size": 0.10, "sequence_length": 0.15, "shape": 0.15}
+#: Below so many tokens a sequence is too short for ranks that share it.
+SHARED_SEQUENCE = 16384.0
 #: Memory that is left for fragments, so that a layout counts as fitting.
 _USABLE_MEMORY = 0.97
 #: Chips with less memory than this keep weights on chip and stream the rest: layouts are not judged by memory.
@@ -66,10 +70,10 @@ class Plan:
         asked = self.asked or self.request
         layout = asked.tensor_parallel_size is None or asked.pipeline_parallel_size is None
         parts = (
-            (layout and asked.chips > 1, 0.12),
-            (asked.micro_batch_size is None, 0.10),
-            (asked.sequence_length is None or asked.sequence_is_assumed, 0.15),
-            (asked.shape_is_assumed, 0.15),
+            (layout and asked.chips > 1, NOT_TOLD_LN["layout"]),
+            (asked.micro_batch_size is None, NOT_TOLD_LN["micro_batch_size"]),
+            (asked.sequence_length is None or asked.sequence_is_assumed, NOT_TOLD_LN["sequence_length"]),
+            (asked.shape_is_assumed, NOT_TOLD_LN["shape"]),
         )
         return math.sqrt(sum(size * size for counts, size in parts if counts))
 
@@ -273,7 +277,7 @@ def defaults(request: Request, family: str, notes: list[str]) -> Request:
         changes["attention_fused"] = known.attention_fused
     if request.virtual_stages is None and not known.interleaves and request.schedule is None:
         changes["virtual_stages"] = 1.0
-    if request.context_parallel_size is None and (request.sequence_length or USUAL_SEQUENCE) < 16384:
+    if request.context_parallel_size is None and (request.sequence_length or USUAL_SEQUENCE) < SHARED_SEQUENCE:
         changes["context_parallel_size"] = 1.0
     if request.expert_parallel_size is None and not (request.architecture.moe_layers > 0).any():
         changes["expert_parallel_size"] = 1.0

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Numbers = NDArray[np.float64]
+from energy.cost.training import WIDE_OVER_NARROW
 
-#: A 95 % band over an 80 % band of the same errors (normal).
-_WIDE_OVER_NARROW = 1.53
+Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +52,8 @@ class Column:
         def narrow(end: Numbers) -> Numbers:
             positive = (middle > 0.0) & (end > 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
-                by_ratio = middle * np.exp(np.log(end / middle) / _WIDE_OVER_NARROW)
-            return np.asarray(np.where(positive, by_ratio, middle + (end - middle) / _WIDE_OVER_NARROW))
+                by_ratio = middle * np.exp(np.log(end / middle) / WIDE_OVER_NARROW)
+            return np.asarray(np.where(positive, by_ratio, middle + (end - middle) / WIDE_OVER_NARROW))
 
         return cls(middle, unit, (narrow(bottom), narrow(top), bottom, top))
 

@@ -22,14 +22,13 @@ from energy.carbon.market import Site as BuyingSite
 from energy.carbon.market import market_based
 from energy.carbon.scope2 import NO_RESIDUAL, FactorHours
 from energy.cost.estimates import Figure
+from energy.cost.training import WIDE_OVER_NARROW
 from energy.errors import ScenarioError
 from energy.scenario.hours import Bought, Ratios, Span, bought_of, factors_of, ratios_of, span_of
 from energy.scenario.specification import Contract, Scenario
 
 Numbers = NDArray[np.float64]
 
-#: A 95 % band over an 80 % band of the same errors (normal).
-_WIDE_OVER_NARROW = 1.53
 _RANGE_NOT_KNOWN = "No source gives ranges of grid factors: the bands of emissions are those of the energy."
 
 
@@ -177,8 +176,8 @@ def banded(value: float, low: float, high: float, unit: str, status: str, source
 
     def narrow(end: float) -> float:
         if value <= 0.0 or end <= 0.0:
-            return value + (end - value) / _WIDE_OVER_NARROW
-        return value * math.exp(math.log(end / value) / _WIDE_OVER_NARROW)
+            return value + (end - value) / WIDE_OVER_NARROW
+        return value * math.exp(math.log(end / value) / WIDE_OVER_NARROW)
 
     return Figure(value, unit, narrow(low), narrow(high), low, high, status, sources)
 

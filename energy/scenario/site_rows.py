@@ -107,9 +107,8 @@ def site_columns(
         intensity = {name: hours.total(drawn * values) / hours.total(drawn) for name, values in factors.items()}
         grid = energy
     else:
-        load_kw = energy_it.value / elapsed_h
-        per_kw = [drawn * value for value in np.broadcast_to(pue.value, (count,))] if "site.pue" in varied else drawn
-        share, intensity, plants = _purchase(scenario, hours, load_kw, np.asarray(per_kw), drawn, factors, folder)
+        load_kw = energy_it.value / elapsed_h * (pue.value if "site.pue" in varied else 1.0)
+        share, intensity, plants = _purchase(scenario, hours, load_kw, drawn, factors, folder)
         grid = figures["energy_grid"] = energy.times(share, "kWh_facility")
         figures["energy_own_plants"] = energy.times(1.0 - share, "kWh_facility")
         for name, mean_kw in plants.items():
@@ -150,20 +149,21 @@ def _purchase(
     scenario: Scenario,
     hours: _Hours,
     load_kw: Numbers,
-    per_kw: Numbers,
     drawn: Numbers,
     factors: Mapping[str, Numbers],
     folder: Path,
 ) -> tuple[Numbers, dict[str, Numbers], dict[str, Numbers]]:
-    """Return the share bought of each row, the intensity of what is bought by method, and mean kW of plants by name."""
+    """Return the share bought of each row, the intensity of what is bought by method, and mean kW of plants by name.
+
+    A row draws ``load_kw`` times ``drawn`` of each hour, which is the PUE by hour, or one where rows have their own.
+    """
     count = len(load_kw)
     share, empty = np.empty(count), np.empty((len(factors), count))
     intensity = dict(zip(factors, empty, strict=True))
     plants: dict[str, Numbers] = {}
     for some in _parts(count, drawn.size):
         part = _Hours(hours.span, None if hours.elapsed_h is None else hours.elapsed_h[some])
-        load = load_kw[some, None] * (per_kw[some] if per_kw.ndim == 2 else per_kw)
-        bought = bought_of(scenario, hours.span, load, folder)
+        bought = bought_of(scenario, hours.span, load_kw[some, None] * drawn, folder)
         if bought is None:
             raise ScenarioError("supply: no plant: name photovoltaics or wind.")
         weight = drawn * bought.grid_share

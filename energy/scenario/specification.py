@@ -283,6 +283,22 @@ def scenario_of(overrides: Mapping[str, tuple[Any, str]]) -> Scenario:
     return _checked({}, "", overrides)
 
 
+def field_of(key: str) -> tuple[str, str]:
+    """Return the section and the field that a key with its section names; the field is empty for a key of its own.
+
+    Examples
+    --------
+    >>> field_of("system.power_limit"), field_of("supply")
+    (('system', 'power_limit_w'), ('supply', ''))
+
+    """
+    section, _, name = key.partition(".")
+    if not name:
+        return section, ""
+    model = dict(_sections())[section]
+    return section, next(field for field, info in model.model_fields.items() if (info.alias or field) == name)
+
+
 def _checked(data: dict[Any, Any], file_name: str, overrides: Mapping[str, tuple[Any, str]]) -> Scenario:
     whole = {key: dict(part) if isinstance(part, dict) else part for key, part in data.items()}
     _refuse_keys(whole, file_name)

@@ -63,9 +63,9 @@ def blocks(sweep: Sweep, rows_at_once: int = ROWS_AT_ONCE) -> Iterator[Block]:
     (3,)
 
     """
-    numbers = [place for place, axis in enumerate(sweep.axes) if _is_numeric(sweep, place, axis)]
+    numbers = [place for place, axis in enumerate(sweep.axes) if _is_numeric(sweep, axis)]
     names = [place for place in range(len(sweep.axes)) if place not in numbers]
-    values = {key: _numbers(sweep, place, key) for place in numbers for key in sweep.axes[place].values}
+    values = {key: np.array(sweep.read[key]) for place in numbers for key in sweep.axes[place].values}
     inner = tuple(sweep.shape[place] for place in numbers)
     count = int(np.prod(inner, dtype=np.int64))
     for outer in np.ndindex(*(sweep.shape[place] for place in names)):
@@ -77,40 +77,21 @@ def blocks(sweep: Sweep, rows_at_once: int = ROWS_AT_ONCE) -> Iterator[Block]:
             for place, where in zip(numbers, np.unravel_index(flat, inner) if inner else (), strict=True):
                 places[place] = where
             moved = {key: values[key][places[place]] for place in numbers for key in sweep.axes[place].values}
-            yield replace(_block(sweep, tuple(places), numbers, values), moved=moved)
+            yield replace(_block(sweep, tuple(places), numbers, moved), moved=moved)
 
 
-def _is_numeric(sweep: Sweep, place: int, axis: Axis) -> bool:
+def _is_numeric(sweep: Sweep, axis: Axis) -> bool:
     """Return whether all keys of an axis are numbers that one pass can vary."""
-    if any(key not in VARIED for key in axis.values):
-        return False
-    return all(isinstance(one, float) for key in axis.values for one in _parsed(sweep, place, key))
+    return all(key in VARIED and all(isinstance(one, float) for one in sweep.read[key]) for key in axis.values)
 
 
-def _parsed(sweep: Sweep, place: int, key: str) -> list[Any]:
-    """Return the values of a key as the scenario reads them."""
-    section, name = key.split(".")
-    found = []
-    for at in range(len(sweep.axes[place])):
-        part = getattr(sweep.scenario(tuple(at if one == place else 0 for one in range(len(sweep.axes)))), section)
-        field_name = next(one for one, info in type(part).model_fields.items() if (info.alias or one) == name)
-        found.append(getattr(part, field_name))
-    return found
-
-
-def _numbers(sweep: Sweep, place: int, key: str) -> Numbers:
-    return np.array(_parsed(sweep, place, key), dtype=np.float64)
-
-
-def _block(sweep: Sweep, places: tuple[Rows, ...], numbers: Sequence[int], values: Mapping[str, Numbers]) -> Block:
+def _block(sweep: Sweep, places: tuple[Rows, ...], numbers: Sequence[int], moved: Mapping[str, Numbers]) -> Block:
     first = tuple(int(one[0]) for one in places)
     rows = np.ravel_multi_index(places, sweep.shape)
     count = len(rows)
     try:
         scenario = sweep.scenario(first)
-        varied = {key: values[key][places[place]] for place in numbers for key in sweep.axes[place].values}
-        if not varied:
-            varied = {"system.chips": np.full(count, scenario.system.chips)}
+        varied = moved or {"system.chips": np.full(count, scenario.system.chips)}
         sized = [place for place in numbers if set(sweep.axes[place].values) & set(SIZES)]
         groups = np.zeros(count, dtype=np.intp)
         for place in sized:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from energy.errors import ScenarioError, did_you_mean
 from energy.importers.yaml_text import parse_yaml, read_text
 from energy.scenario.figure_units import UNITS
-from energy.scenario.specification import Scenario, parse_keys
+from energy.scenario.specification import Scenario, field_of, parse_keys
 from energy.units import read
 
 _KEYS = ("name", "base", "axes", "together", "limits", "best", "pareto")
@@ -50,7 +50,11 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A checked sweep. ``base`` holds the keys of the scenario as written, ``folder`` where its paths start from."""
+    """A checked sweep.
+
+    ``base`` holds the keys of the scenario as written, ``folder`` is where its paths start from, ``read`` has the
+    values of each key that moves as the scenario reads them: numbers in the unit of their field.
+    """
 
     name: str
     base: dict[str, Any]
@@ -60,6 +64,7 @@ class Sweep:
     best: str | None
     pareto: tuple[str, ...]
     text: str
+    read: dict[str, tuple[Any, ...]]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -169,9 +174,9 @@ def parse_sweep(text: str, file_name: str = "sweep", folder: Path = Path()) -> S
         best,
         tuple(pareto),
         text,
+        {},
     )
-    _check_values(found, file_name)
-    return found
+    return replace(found, read=_read_values(found, file_name))
 
 
 def _base(said: Any, file_name: str, folder: Path) -> tuple[dict[str, Any], Path]:
@@ -283,12 +288,18 @@ def check_figure(name: Any, file_name: str) -> None:
         raise ScenarioError(f"{file_name}: {name}: no such figure.{did_you_mean(str(name), UNITS)}")
 
 
-def _check_values(sweep: Sweep, file_name: str) -> None:
-    """Read every value once, by the rule of its field."""
+def _read_values(sweep: Sweep, file_name: str) -> dict[str, tuple[Any, ...]]:
+    """Return every value as the rule of its field reads it."""
     firsts = (0,) * len(sweep.axes)
+    found: dict[str, list[Any]] = {key: [] for axis in sweep.axes for key in axis.values}
     for place, axis in enumerate(sweep.axes):
         for at in range(len(axis)):
             try:
-                sweep.scenario((*firsts[:place], at, *firsts[place + 1 :]))
+                scenario = sweep.scenario((*firsts[:place], at, *firsts[place + 1 :]))
             except ScenarioError as error:
                 raise ScenarioError(f"{file_name}: {str(error).removeprefix(f'{sweep.name}: ')}") from None
+            for key in axis.values:
+                section, field = field_of(key)
+                part = getattr(scenario, section)
+                found[key].append(getattr(part, field) if field else part)
+    return {key: tuple(values) for key, values in found.items()}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from energy.errors import ScenarioError
 from energy.scenario.chain import LAYOUT
 from energy.scenario.figure_units import UNITS, column_of
-from energy.scenario.specification import Scenario
+from energy.scenario.specification import field_of
 from energy.scenario.sweep import Block
 from energy.scenario.sweep_file import Sweep
 
@@ -35,12 +35,8 @@ def axis_column(key: str) -> str:
     ('system_power_limit_w', 'site_pue', 'supply')
 
     """
-    section, _, name = key.partition(".")
-    if not name:
-        return key
-    part = Scenario.model_fields[section].annotation
-    fields = getattr(part, "model_fields", {})
-    return f"{section}_{next((one for one, info in fields.items() if (info.alias or one) == name), name)}"
+    section, field = field_of(key)
+    return f"{section}_{field}" if field else section
 
 
 class Table:
@@ -90,16 +86,9 @@ class Table:
 
 def _axis_values(sweep: Sweep, place: int, key: str) -> NDArray[Any]:
     """Return the values of a key: numbers where the scenario reads numbers, else text as written."""
-    section, _, name = key.partition(".")
+    if all(isinstance(one, float) for one in sweep.read[key]):
+        return np.array(sweep.read[key], dtype=np.float64)
     written = sweep.axes[place].values[key]
-    if name:
-        read = []
-        for at in range(len(written)):
-            part = getattr(sweep.scenario(tuple(at if one == place else 0 for one in range(len(sweep.axes)))), section)
-            field_name = next(one for one, info in type(part).model_fields.items() if (info.alias or one) == name)
-            read.append(getattr(part, field_name))
-        if all(isinstance(one, float) for one in read):
-            return np.array(read, dtype=np.float64)
     return np.array([one if isinstance(one, str) else json.dumps(one, default=str) for one in written], dtype=object)
 
 

@@ -20,6 +20,8 @@ Source = Literal["measured", "from global", "from clouds", "clear sky"]
 #: Mean distance of global from beam x cos z + diffuse over the mean of global. TMY3 files have 0.002, TMYx files 0.08
 #: (their beam fits the sun of half an hour earlier), a clock that is wrong by an hour 0.12 and more.
 CLOSURE_LIMIT = 0.10
+#: Sunlit hours from which the mean says anything of a source: a few hours near sunrise alone are always apart.
+_ENOUGH_LIT_H = 100
 _CLOSES_WELL = 0.03
 _OTHER_CLOCKS_H = (-1.0, -0.5, 0.5, 1.0)
 #: Share of beam and diffuse that falls in hours without sun; files of a right clock have less than 0.001.
@@ -235,7 +237,9 @@ def _clear_sky(
 
 
 def _check_dark(weather: WeatherYear, beam: Numbers, diffuse: Numbers, up: NDArray[np.bool_]) -> None:
-    """Refuse a year whose sun shines in the night: its clock or its place is wrong."""
+    """Refuse weather whose sun shines in the night: its clock or its place is wrong. A few hours alone tell nothing."""
+    if int(up.sum()) < _ENOUGH_LIT_H:
+        return
     light = np.nan_to_num(beam) + np.nan_to_num(diffuse)
     total = float(light.sum())
     share = float(light[~up].sum()) / total if total > 0.0 else 0.0
@@ -256,6 +260,8 @@ def _closure(weather: WeatherYear, horizontal: Numbers, lit: NDArray[np.intp]) -
     total = float(whole[known].sum())
     if total <= 0.0:
         return ()
+    if int(known.sum()) < _ENOUGH_LIT_H:
+        return (f"the weather's clock is not checked: {int(known.sum())} hours of sun say too little of it",)
     apart = whole[known] - horizontal[lit][known]
     mean, bias = float(np.abs(apart).sum()) / total, round(float(apart.sum()) / total, 3) + 0.0
     hint = _better_clock(weather, mean) if mean > _CLOSES_WELL else ""

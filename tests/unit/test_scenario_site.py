@@ -156,6 +156,14 @@ def test_plants_take_part_of_the_purchase_and_energy_is_kept():
     assert value(with_sun, "emissions_location") == pytest.approx(grid * value(with_sun, "intensity_location") / 1000.0)
 
 
+@pytest.mark.parametrize("hours", [1, 5, 11])
+def test_a_run_of_a_few_hours_has_its_sun_whenever_it_begins(hours):
+    for first in range(0, 24, 3):
+        text = f"site: {{pue: 1.2}}\ndates: {{start: 2023-12-20T{first:02}:00Z}}" + SUN.replace("CAPACITY", "1 MW")
+        found = placed(text, float(hours))
+        assert 0 <= value(found, "energy_grid") <= value(found, "energy_facility")
+
+
 def test_more_sun_never_means_more_purchase():
     base = "site: {pue: 1.2}\ndates: {year: 2023}\n"
     bought = [value(placed(base + SUN.replace("CAPACITY", f"{size} MW")), "energy_grid") for size in (1, 3, 9)]
