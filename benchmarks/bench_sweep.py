@@ -20,7 +20,7 @@ BASE = """
 base:
   work: {model: Llama 3.1 8B, tokens: 1e12 token, sequence_length: 8192 token, global_batch: 2048}
   system: {chip: H100 SXM, chips: 64, node_overhead: modelled}
-  software: {framework: megatron-core, precision: bf16, recompute: none, virtual_stages: 1, context_parallel: 1,
+  software: {framework: megatron-core, precision: bf16, recompute: full, virtual_stages: 1, context_parallel: 1,
              expert_parallel: 1, tensor_parallel: 2, pipeline_parallel: 1, micro_batch: 1}
   site: {pue: 1.2, zone: DE, factor_policy: nearest any, grid_water: 1.1 L/kWh}
   dates: {year: 2023}
@@ -55,7 +55,7 @@ CASES = {
 axes:
   work.global_batch: {from: 1024, to: 131072, steps: 128}
   system.chips: [64, 128, 256, 512]
-  work.sequence_length: {from: 4096, to: 8192, steps: 64}
+  work.sequence_length: {from: 4096, to: 12160, steps: 64} # even: two tensor ranks share a sequence
   software.micro_batch: [1, 2]
 best: emissions_location
 """,

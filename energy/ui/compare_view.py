@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
 
 from energy.report.numbers import THIN, plain
@@ -12,10 +10,9 @@ from energy.ui import charts, theme
 from energy.ui.charts import Figure
 from energy.ui.compare_data import SweepFound
 from energy.ui.scenario_data import label
-from energy.ui.scenario_view import form_of, shown, small
-from energy.ui.site_view import names_axis
+from energy.ui.scenario_view import bars, form_of, shown, small
 
-_ROW_PX, _BASE_PX, _SCATTER_PX = 30, 56, 340
+_SCATTER_PX = 340
 _NOTHING = 1e-9
 
 
@@ -25,7 +22,6 @@ def bridge(found: Difference, names: tuple[str, str]) -> None:
         (name, part) for name, part in found.parts.items() if abs(part) > _NOTHING * max(found.first, found.second)
     ]
     form = form_of([found.first, found.second], found.unit)
-    factor = float(form.factor)
     colours = theme.colours()
     ink, more, less = colours["surface"]["ink"], colours["ramp"]["overhead"][3], colours["ramp"]["load"][3]
     rows = [f"A: {names[0]}", *(name[:1].upper() + name[1:] for name, _ in parts), f"B: {names[1]}"]
@@ -42,41 +38,10 @@ def bridge(found: Difference, names: tuple[str, str]) -> None:
     widths.append(found.second)
     fills.append(ink)
     texts.append(shown(found.second, form))
-    ends = [(start + width) / factor for start, width in zip(starts, widths, strict=True)]
-    places = list(range(len(rows)))
-    data: list[Figure] = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "y": places,
-            "base": [start / factor for start in starts],
-            "x": [width / factor for width in widths],
-            "marker": {"color": fills, "line": {"width": 1, "color": colours["surface"]["muted"]}},
-            "hovertext": [f"{escape(row)}: {text}" for row, text in zip(rows, texts, strict=True)],
-            "hoverinfo": "text",
-        },
-        {
-            "type": "scatter",
-            "mode": "text",
-            "x": ends,
-            "y": places,
-            "text": [f"\u00a0\u00a0{text}" for text in texts],
-            "textposition": "middle right",
-            "textfont": {"size": 13, "color": ink},
-            "cliponaxis": False,
-            "hoverinfo": "skip",
-        },
-    ]
-    layout = {
-        "height": _ROW_PX * len(rows) + _BASE_PX,
-        "showlegend": False,
-        "xaxis": {"showgrid": True, "range": [0, max(ends) * 1.35], "title": small(form.unit), "nticks": 6},
-        "yaxis": names_axis([_short(row) for row in rows]),
-    }
     alt = f"Bridge of {label(found.name)} from A to B: " + ", ".join(
         f"{row} {text}" for row, text in zip(rows, texts, strict=True)
     )
-    charts.draw({"data": data, "layout": layout}, f"{alt}.", "compare.bridge")
+    bars([_short(row) for row in rows], starts, widths, fills, form, f"{alt}.", "compare.bridge", texts)
 
 
 def _short(name: str, most: int = 30) -> str:

@@ -50,7 +50,7 @@ def shown(value: float, form: ColumnFormat) -> str:
     return f"{plain(value / float(form.factor), form.decimals)}{THIN}{form.unit}".rstrip(THIN)
 
 
-def _bars(
+def bars(
     names: Sequence[str],
     starts: Sequence[float],
     widths: Sequence[float],
@@ -60,7 +60,7 @@ def _bars(
     key: str,
     texts: Sequence[str] | None = None,
 ) -> None:
-    """Draw bars from a start on, with their amount behind them."""
+    """Draw bars from a start on, with their amount behind them; ``texts`` where it is said in other words."""
     factor = float(form.factor)
     ink = theme.colours()["surface"]["ink"]
     muted = theme.colours()["surface"]["muted"]
@@ -125,7 +125,7 @@ def waterfall(run: TrainingRun) -> None:
     alt = "Bars of energy, each beginning where the one before ends: " + ", ".join(
         f"{name} {shown(width, form)}" for name, width in zip(names, widths, strict=True)
     )
-    _bars(names, starts, widths, colours, form, f"{alt}.", "scenario.chain")
+    bars(names, starts, widths, colours, form, f"{alt}.", "scenario.chain")
 
 
 def states(run: TrainingRun) -> None:
@@ -141,7 +141,7 @@ def states(run: TrainingRun) -> None:
     alt = "Bars of the seconds of one step: " + ", ".join(f"{a} {b}" for a, b in zip(names, texts, strict=True))
     values = [seconds for _, seconds in parts]
     form = ColumnFormat(Decimal(1), "s", 2)
-    _bars(names, [0.0] * len(parts), values, colours, form, f"{alt}.", "scenario.states", texts)
+    bars(names, [0.0] * len(parts), values, colours, form, f"{alt}.", "scenario.states", texts)
 
 
 def memory(run: TrainingRun) -> None:
@@ -155,7 +155,7 @@ def memory(run: TrainingRun) -> None:
     starts = np.concatenate([[0.0], np.cumsum([size for _, size in parts])])[:-1].tolist()
     form = ColumnFormat(Decimal(1), "GiB", 1)
     widths = [size for _, size in parts]
-    _bars(names, starts, widths, [ramp[3]] * len(parts), form, f"{alt}.", "scenario.memory", texts)
+    bars(names, starts, widths, [ramp[3]] * len(parts), form, f"{alt}.", "scenario.memory", texts)
 
 
 def levers(found: Sequence[Lever], result: str, unit: str, middle: float) -> None:
