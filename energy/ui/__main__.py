@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 
 from energy.errors import EnergyError
@@ -19,11 +20,23 @@ _NEEDED = (
     "plotly.graph_objects",
 )
 
+#: What comes after waits so long, so that it takes nothing from the first reader's page.
+_FIRST_READER_S = 2.0
+
 
 def _load() -> None:
     for name in _NEEDED:
         importlib.import_module(name)
     _ask_first_page()
+    time.sleep(_FIRST_READER_S)
+    _run_first_scenario()
+
+
+def _run_first_scenario() -> None:
+    """Run what the page Scenario begins with, which reads the tables of chips, models and kernels."""
+    from energy.ui import scenario_form
+
+    scenario_form.load()
 
 
 def _ask_first_page() -> None:

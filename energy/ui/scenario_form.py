@@ -14,7 +14,7 @@ from energy.cost.mapping import PRECISIONS
 from energy.errors import EnergyError
 from energy.report.numbers import THIN
 from energy.scenario.specification import Scenario, parse_keys
-from energy.ui import scenario_data
+from energy.ui import scenario_data, scenario_run
 from energy.ui.filters import _KEPT
 from energy.ui.notices import notice
 from energy.ui.scenario_data import Keys
@@ -219,6 +219,13 @@ def _software(filters: PlantFilters, said: Scenario, moved: dict[str, Any]) -> N
     _choice(filters, moved, "Precision", "precision", "software.precision", options, said.software.precision)
     if said.prices.kind in (None, "on-demand", "spot"):
         _number(filters, moved, _PRICE, said.prices.chip_hour_usd)
+
+
+def load() -> None:
+    """Fill what the first view needs: its options and its run."""
+    for options in (_models, _chips, _zones):
+        options()
+    scenario_run.found(scenario_run.text_of(scenario_data.keys_of(_FIRST), {}))
 
 
 @cache
