@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from energy.errors import ScenarioError
 from energy.importers.yaml_text import read_text
+from energy.report.display import figure_text
 from energy.report.model import Cell, Column, Row, TableBlock
 from energy.report.numbers import THIN
 from energy.resources import resource
@@ -94,7 +95,7 @@ def parts_table(found: Difference) -> TableBlock:
         Column("cause", "Cause", kind="text"),
         Column("first", "A", kind="text"),
         Column("second", "B", kind="text"),
-        Column("part", "Part of the difference", found.unit),
+        Column("part", "Part of the difference", found.unit, ranged=True),
     )
     rows = []
     for name, part in found.parts.items():
@@ -107,10 +108,8 @@ def parts_table(found: Difference) -> TableBlock:
         )
         rows.append(Row(name, (*cells, Cell(f"compare.{name}.part", _exact(part), found.unit))))
     sum_cells = [Cell("compare.sum", "B less A")]
-    sum_cells += [
-        Cell(f"compare.sum.{at}", f"{value:,.4g}".replace(",", THIN))
-        for at, value in enumerate((found.first, found.second))
-    ]
+    wholes = [figure_text(Cell("", _exact(value), found.unit)) for value in (found.first, found.second)]
+    sum_cells += [Cell(f"compare.sum.{at}", f"{one.value}{THIN}{one.unit}") for at, one in enumerate(wholes)]
     ends = (None, None) if found.low is None or found.high is None else (_exact(found.low), _exact(found.high))
     sum_cells.append(Cell("compare.sum.part", _exact(found.second - found.first), found.unit, *ends))
     rows.append(Row("sum", tuple(sum_cells), kind="sum"))

@@ -57,7 +57,9 @@ def _answer(found: Comparison, name: str) -> str:
 
 def _difference(found: Comparison, name: str) -> None:
     one = next(each for each in found.differences if each.name == name)
-    heading("From A to B by cause", "Darker ends: what each takes; between them what each cause adds or takes away")
+    heading(
+        "From A to B by cause", "First and last bar: what each takes; between them what each cause adds or takes away"
+    )
     compare_view.bridge(one, found.names)
     tables.block(compare_data.parts_table(one))
     notes([*found.notes, "The same: `energy compare A.yaml B.yaml`."])
